@@ -1,0 +1,1 @@
+"""One Faust agent a file."""

@@ -1,0 +1,1 @@
+"""The command line and where everything is put together."""

@@ -1,0 +1,1 @@
+"""The two rulebooks as pure functions and frozen types."""

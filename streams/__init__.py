@@ -1,0 +1,1 @@
+"""What flows in and what keeps it flowing."""

@@ -1,0 +1,1 @@
+"""The bus contract: messages, topic names, keys, partitions, codecs."""
