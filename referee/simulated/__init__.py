@@ -1,0 +1,1 @@
+"""A simulated venue: recorded days spoken on the venues' own wire, under a stepped clock."""

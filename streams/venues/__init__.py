@@ -1,0 +1,1 @@
+"""What market venues send: one venue's HTTP or websocket a file."""
