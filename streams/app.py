@@ -1,0 +1,119 @@
+"""The Faust app of the referee: its settings, its transport, and how agents and tables are declared on it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import faust
+from faust.types import TP
+
+from streams.delivery.consumer import BatchConsumer, BatchTransport
+from streams.delivery.publisher import Publisher
+from streams.delivery.reducer import AgentSpec
+from topics.registry import Topic
+
+
+@dataclass(frozen=True, slots=True)
+class Bus:
+    """Where the bus is, how its topics are laid out, and what the broker can.
+
+    `idempotent` false and a short `fetch_max_wait_ms` are for Tansu: it has no idempotent producers, and it answers a
+    fetch late, where Kafka answers as soon as there is a record.
+    """
+
+    bootstrap: str
+    prefix: str = ""
+    partitions: int = 2
+    group: str = "referee"
+    idempotent: bool = True
+    fetch_max_wait_ms: int = 100
+
+    def topic_name(self, topic: Topic) -> str:
+        """Return the topic's name on this bus."""
+        return self.prefix + topic.name
+
+    def changelog_name(self, agent: str) -> str:
+        """Return the name of an agent's changelog topic, as Faust derives it from app and table."""
+        return f"{self.prefix}{self.group}-{agent}-changelog"
+
+
+class RefereeApp(faust.App):
+    """A Faust app over the batch consumer and the publisher of the delivery layer."""
+
+    def __init__(self, bus: Bus, publisher: Publisher, data_directory: str) -> None:
+        """Configure Faust as `faust-traps.md` advises; topics must exist already."""
+        self.bus = bus
+        self.publisher = publisher
+        self.readers: dict[str, set[str]] = {}
+        super().__init__(
+            f"{bus.prefix}{bus.group}",
+            broker=f"kafka://{bus.bootstrap}",
+            store="memory://",
+            datadir=data_directory,
+            web_enabled=False,
+            topic_allow_declare=False,
+            topic_disable_leader=True,
+            topic_partitions=bus.partitions,
+            producer_acks=-1,
+            broker_commit_interval=1.0,
+            broker_max_poll_records=5_000,
+            broker_session_timeout=10.0,
+            broker_heartbeat_interval=3.0,
+            stream_buffer_maxsize=64,
+            stream_recovery_delay=0.0,
+            consumer_auto_offset_reset="earliest",
+        )
+
+    def _new_transport(self) -> Any:
+        return BatchTransport(self.conf.broker_consumer, self, loop=self.loop)
+
+    def declare_agent(self, spec: AgentSpec, run: Callable[[Any], Awaitable[None]]) -> Any:
+        """Declare a Faust agent over all the inputs of the spec."""
+        names = [self.bus.topic_name(topic) for topic in spec.inputs]
+        source = self.topic(
+            *names,
+            key_type=bytes,
+            value_type=bytes,
+            key_serializer="raw",
+            value_serializer="raw",
+            partitions=spec.partitions(self.bus.partitions),
+        )
+        for name in names:
+            self.readers.setdefault(name, set()).add(spec.name)
+        return self.agent(source, name=f"referee.{spec.name}")(run)
+
+    def declare_table(self, spec: AgentSpec) -> Any:
+        """Declare the agent's Faust table; its changelog is written by the delivery layer, and read by Faust."""
+        partitions = spec.partitions(self.bus.partitions)
+        changelog = self.topic(
+            self.bus.changelog_name(spec.name),
+            key_type=str,
+            value_type=bytes,
+            key_serializer="raw",
+            value_serializer="raw",
+            partitions=partitions,
+            compacting=True,
+            deleting=False,
+            acks=False,
+        )
+        return self.Table(spec.name, key_type=str, value_type=bytes, partitions=partitions, changelog_topic=changelog)
+
+    def update_table(self, table: Any, partition: int, changes: Sequence[tuple[str, bytes | None]]) -> None:
+        """Put delivered changes into the table's store without Faust's own changelog sends."""
+        store = table.data
+        for key, value in changes:
+            if value is None:
+                store.data.pop(key, None)
+                store._key_partition.pop(key, None)
+            else:
+                store.data[key] = value
+                store._key_partition[key] = partition
+
+    def table_items(self, table: Any, prefix: str) -> Mapping[str, bytes]:
+        """Return what the table holds below a key prefix, without the prefix."""
+        cut = len(prefix)
+        return {key[cut:]: value for key, value in table.data.data.items() if key.startswith(prefix)}
+
+    def mark(self, agent: str, topic: str, partition: int, next_offset: int) -> None:
+        """Mark a source partition as done up to (not including) an offset, for one agent."""
+        cast(BatchConsumer, self.consumer).mark(agent, TP(topic, partition), next_offset)

@@ -1,0 +1,1 @@
+"""How agents consume and emit so that nothing is lost and a repeat changes nothing."""

@@ -1,0 +1,105 @@
+"""Faust's Kafka consumer, handing whole fetched batches to agents and committing only what they marked as done.
+
+Faust's own loop costs two tasks a message, acks what failed and commits past messages in flight. Here one Faust message
+carries all records that a fetch returned for a partition; an agent marks a partition's next offset once the effects of
+everything below it are durable; the commit of a partition is the least mark of the agents that read it. Changelog
+partitions go Faust's usual way, so recovery is Faust's.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from faust.transport.drivers import aiokafka as driver
+from faust.types import TP
+
+
+class BatchConsumer(driver.Consumer):
+    """A consumer whose messages are batches and whose commits are marks."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._marks: dict[TP, dict[str, int]] = {}
+
+    def _new_consumer_thread(self) -> "BatchConsumerThread":
+        return BatchConsumerThread(self, loop=self.loop, beacon=self.beacon)
+
+    def mark(self, agent: str, tp: TP, next_offset: int) -> None:
+        """Note that everything of the partition below `next_offset` is durable as far as this agent goes."""
+        self._marks.setdefault(tp, {})[agent] = next_offset
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        """Forget the marks of partitions that go; what was not committed is replayed by whoever gets them."""
+        await super().on_partitions_revoked(revoked)
+        for tp in revoked:
+            self._marks.pop(tp, None)
+
+    def ack(self, message: Any) -> bool:
+        """Let go of the message; that it left a stream says nothing about its effects."""
+        message.acked = True
+        self._unacked_messages.discard(message)
+        return False
+
+    def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
+        return (tp for tp in list(self._marks) if topics is None or tp in topics or tp.topic in topics)
+
+    def _new_offset(self, tp: TP) -> int | None:
+        marks = self._marks[tp]
+        readers = self.app.readers.get(tp.topic, set())
+        if not readers or not readers.issubset(marks):
+            return None
+        return min(marks[reader] for reader in readers)
+
+    async def _drain_messages(self, fetcher: Any) -> None:
+        stopped = self._stopped.is_set
+        try:
+            while not (stopped() or fetcher._stopped.is_set()):
+                records, _ = await self._wait_next_records(timeout=1.0)
+                if self.should_stop:
+                    return
+                if not records:
+                    await asyncio.sleep(0)
+                elif self.flow_active:
+                    await self._deliver(records)
+                else:
+                    await self.perform_seek()
+        except self.consumer_stopped_errors:
+            if not self.transport.app.should_stop:
+                raise
+        except asyncio.CancelledError:
+            if not self.transport.app.should_stop:
+                raise
+
+    async def _deliver(self, records: Mapping[TP, list[Any]]) -> None:
+        generation = self.app.consumer_generation_id
+        for tp, batch in records.items():
+            if not self.flow_active or self.app.consumer_generation_id != generation:
+                return
+            wanted = self._read_offset[tp]
+            fresh = batch if wanted is None else [record for record in batch if record.offset >= wanted]
+            if not fresh:
+                continue
+            if self._is_changelog_tp(tp):
+                messages = [self._to_message(tp, record) for record in fresh]
+            else:
+                whole: Any = self._to_message(tp, fresh[-1])
+                whole.value = fresh
+                messages = [whole]
+            for message in messages:
+                await self.wait_first(self.callback(message), self.suspend_flow.wait())
+                self._read_offset[tp] = message.offset
+
+
+class BatchConsumerThread(driver.AIOKafkaConsumerThread):
+    """The consumer's thread, with a fetch wait that does not hold a stepped clock back."""
+
+    def _create_worker_consumer(self, transport: Any) -> Any:
+        consumer = super()._create_worker_consumer(transport)
+        consumer._fetch_max_wait_ms = self.app.bus.fetch_max_wait_ms
+        return consumer
+
+
+class BatchTransport(driver.Transport):
+    """Faust's Kafka transport with the batch consumer."""
+
+    Consumer = cast(Any, BatchConsumer)
