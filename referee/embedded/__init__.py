@@ -1,0 +1,1 @@
+"""Servers that the referee starts itself when no address of a real one is given."""
