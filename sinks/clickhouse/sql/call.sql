@@ -1,0 +1,2 @@
+-- One call in full.
+SELECT * FROM calls FINAL WHERE id = {call:String}
