@@ -149,7 +149,10 @@ class HyperliquidSocket:
             async with asyncio.timeout(timeout_s):
                 await pong
         except TimeoutError as error:
-            raise SocketLostError(f"no pong within {timeout_s} s", request="ping") from error
+            self._lost = f"no pong within {timeout_s} s"
+            if self._connection is not None:
+                self._connection.transport.abort()
+            raise SocketLostError(self._lost, request="ping") from error
 
     def take(self) -> list[Frame]:
         """Return the frames received since the last call, in the order in which the venue sent them."""
