@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from chdb import _chdb
@@ -44,6 +45,7 @@ class Outcome:
 
     body: bytes = b""
     result_format: str | None = None
+    result_rows: int = 0
     read_rows: int = 0
     read_bytes: int = 0
     written_rows: int = 0
@@ -57,13 +59,20 @@ class _Handle:
     def __init__(self, path: str, read_only: bool) -> None:
         self._connection: Any = _chdb.connect(path)  # type: ignore[attr-defined]
         self._database = DEFAULT_DATABASE
+        # chDB starts with a console's defaults; these are a server's.
+        self.query("SET implicit_select = 0, allow_introspection_functions = 0")
         if read_only:
             self.query("SET readonly = 2")
 
-    def query(self, text: str | bytes, output_format: str = "TabSeparated", **parameters: str) -> Any:
+    def query(
+        self,
+        text: str | bytes,
+        output_format: str = "TabSeparated",
+        parameters: Mapping[str, str] = MappingProxyType({}),
+    ) -> Any:
         """Run a text; raise ClickHouseError as the engine words it."""
         try:
-            return self._connection.query(text, output_format, params=parameters)
+            return self._connection.query(text, output_format, params=dict(parameters))
         except RuntimeError as error:
             raise from_engine(str(error)) from None
 
@@ -147,7 +156,7 @@ class Engine:
         spoil = _Spoil()
         try:
             yield handle, spoil
-        except ClickHouseError:
+        except BaseException:
             # Its settings may not have been put back.
             spoil.spoilt = True
             raise
@@ -187,12 +196,13 @@ def _query(handle: _Handle, statement: Statement, spoil: _Spoil) -> Outcome:
         if statement.text.split(None, 1)[0].upper() not in (b"SET", b"USE", b"SYSTEM", b"KILL"):
             raise ClickHouseError(INTO_OUTFILE_NOT_ALLOWED, "INTO OUTFILE is not allowed. (INTO_OUTFILE_NOT_ALLOWED)")
         spoil.spoilt = True
-    result = handle.query(statement.text, statement.default_format, **statement.parameters)
+    result = handle.query(statement.text, statement.default_format, statement.parameters)
     body = result.bytes() or b""
     has_result = bool(body) or kind == "READ_ONLY"
     return Outcome(
         body=body,
         result_format=(named_format(statement.text) or statement.default_format) if has_result else None,
+        result_rows=result.rows_read(),
         read_rows=result.storage_rows_read(),
         read_bytes=result.storage_bytes_read(),
         written_rows=result.rows_written(),

@@ -123,7 +123,7 @@ def _summary(outcome: Outcome) -> str:
             "written_rows": str(outcome.written_rows),
             "written_bytes": str(outcome.written_bytes),
             "total_rows_to_read": "0",
-            "result_rows": str(outcome.written_rows),
+            "result_rows": str(outcome.result_rows or outcome.written_rows),
             "result_bytes": str(outcome.written_bytes or len(outcome.body)),
             "elapsed_ns": str(outcome.elapsed_ns),
         },

@@ -84,4 +84,4 @@ def named_format(text: bytes) -> str | None:
 def _insert(text: bytes, head_end: int, data_format: str, format_end: int) -> Insert:
     gap = _DATA_GAP.match(text, format_end)
     start = gap.end() if gap else format_end
-    return Insert(text[:head_end].decode().strip(), data_format, memoryview(text)[start:])
+    return Insert(text[:head_end].decode(errors="replace").strip(), data_format, memoryview(text)[start:])

@@ -1,6 +1,7 @@
 """One child process that leaves no orphan: started under the guard, logged, awaited, stopped."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from typing import Final
 GUARD: Final = Path(__file__).with_name("guard.py")
 PROBE_INTERVAL_S: Final = 0.01
 LOG_LINES_QUOTED: Final = 8
+LOG_LINE_LIMIT: Final = 300
+COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class ServerFailedError(RuntimeError):
@@ -116,12 +119,9 @@ class ServerProcess:
                 ) from None
             raise ServerFailedError(self.reason_of_end())
 
-    def wait_end(self, timeout_s: float) -> int | None:
-        """Wait for the server to end; return its exit code, or None after ``timeout_s``."""
-        try:
-            return self._process.wait(timeout=timeout_s)
-        except subprocess.TimeoutExpired:
-            return None
+    def wait_end(self) -> int:
+        """Wait for the server to end by itself; return its exit code."""
+        return self._process.wait()
 
     def reason_of_end(self) -> str:
         """Say in one line that the server ended, with its exit code and last log lines."""
@@ -156,7 +156,8 @@ class ServerProcess:
             return
 
     def _quote_log(self) -> str:
-        lines = [line.strip() for line in self.log_since_start().splitlines() if line.strip()]
+        plain = COLOUR.sub("", self.log_since_start())
+        lines = [line.strip()[:LOG_LINE_LIMIT] for line in plain.splitlines() if line.strip()]
         if not lines:
             return f"it logged nothing to {self.log_path}"
         return f"{self.log_path} ends with: " + " | ".join(lines[-LOG_LINES_QUOTED:])

@@ -97,7 +97,14 @@ class EmbeddedStack:
         self.stop()
 
     async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self.start)
+        starting = asyncio.ensure_future(asyncio.to_thread(self.start))
+        try:
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # A thread cannot be cancelled: let it finish, so that what it started can be stopped.
+            await starting
+            await asyncio.to_thread(self.stop)
+            raise
         return self
 
     async def __aexit__(
