@@ -59,7 +59,7 @@ class RefereeApp(faust.App):
             broker_max_poll_records=5_000,
             broker_session_timeout=10.0,
             broker_heartbeat_interval=3.0,
-            stream_buffer_maxsize=64,
+            stream_buffer_maxsize=2_048,
             stream_recovery_delay=0.0,
             consumer_auto_offset_reset="earliest",
         )

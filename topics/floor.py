@@ -49,7 +49,7 @@ class Refusal(Message):
 class Quote(Message):
     """A post with what the market said when it was posted, or the refusal that this led to; key: agent.
 
-    `cap_after` tells whether the refusal stands behind the caps in Rule F1's order (`no_baseline`).
+    The refusal `no_baseline` stands behind the caps in Rule F1's order, every other one before them.
     """
 
     post: Post

@@ -45,7 +45,8 @@ class BatchConsumer(driver.Consumer):
 
     def _new_offset(self, tp: TP) -> int | None:
         marks = self._marks[tp]
-        readers = self.app.readers.get(tp.topic, set())
+        app: Any = self.app
+        readers = app.readers.get(tp.topic, set())
         if not readers or not readers.issubset(marks):
             return None
         return min(marks[reader] for reader in readers)
@@ -95,7 +96,8 @@ class BatchConsumerThread(driver.AIOKafkaConsumerThread):
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         consumer = super()._create_worker_consumer(transport)
-        consumer._fetch_max_wait_ms = self.app.bus.fetch_max_wait_ms
+        app: Any = self.app
+        consumer._fetch_max_wait_ms = app.bus.fetch_max_wait_ms
         return consumer
 
 

@@ -19,11 +19,20 @@ class Output:
     headers: Sequence[tuple[str, bytes]] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class SinkRecord:
+    """One message for a sink outside the bus, with the unprefixed name of its topic."""
+
+    topic: str
+    value: bytes
+
+
 class Outbox:
     """Collects outputs in the order in which the reducer emits them."""
 
     def __init__(self) -> None:
         self.outputs: list[Output] = []
+        self.sink_records: list[SinkRecord] = []
 
     def emit(self, topic: Topic, key: str, message: Message, at_ms: int) -> None:
         """Add a message stamped with its event time in ms."""

@@ -1,7 +1,7 @@
 """Events that wait for the watermark, in the state, and leave it in the order of their event time.
 
-Inputs of several topics and origins arrive in any order; what must be decided in one order (caps, sums, the chain) waits
-here until no earlier event can come. The wait is part of the state, so a restart loses nothing.
+Inputs of several topics and origins arrive in any order; what must be decided in one order (caps, sums, the chain)
+waits here until no earlier event can come. The wait is part of the state, so a restart loses nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -51,6 +51,12 @@ class Pending(Generic[M]):
             order, event = self._queue.popitem(0)
             self._state.delete(self._key(order))
             yield event
+
+    def remove(self, event: M) -> None:
+        """Remove one event, wherever it stands."""
+        order = self._order(event)
+        del self._queue[order]
+        self._state.delete(self._key(order))
 
     def __len__(self) -> int:
         return len(self._queue)

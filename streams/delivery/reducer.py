@@ -1,12 +1,12 @@
 """What an agent is to the delivery layer: a reducer for each partition, and the topics around it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from aiokafka.structs import ConsumerRecord
 
-from streams.delivery.outbox import Outbox
+from streams.delivery.outbox import Outbox, SinkRecord
 from streams.delivery.state import PartitionState
 from streams.delivery.watermarks import WatermarkTracker
 from topics.registry import Topic
@@ -48,7 +48,9 @@ class Reducer(ABC):
 class AgentSpec:
     """An agent: its name, its co-partitioned inputs, its outputs and how to make the reducer of a partition.
 
-    `keeps_state` false means no table: repeats are then recognised downstream, by id.
+    `keeps_state` false means no table: repeats are then recognised downstream, by id. `sink` delivers what the reducer
+    put into the outbox's sink records and returns when it is durable; it is awaited together with the outputs.
+    `linger_s` lets work gather before a unit begins, where the cost is a unit's and not a record's.
     """
 
     name: str
@@ -57,6 +59,8 @@ class AgentSpec:
     reducer: Callable[[PartitionState], Reducer]
     keeps_state: bool = True
     single_partition: bool = False
+    sink: Callable[[Sequence[SinkRecord]], Awaitable[None]] | None = None
+    linger_s: float = 0.0
 
     def partitions(self, default: int) -> int:
         """Return how many partitions the agent has, given the bus's count for topics that are spread."""

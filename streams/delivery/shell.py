@@ -3,17 +3,18 @@
 A unit of work is whatever the agent's queue holds. It is done in this order, each step awaited to the end:
 
 1. decode and reduce its records, partition by partition, then advance to the partition's watermark;
-2. deliver outputs, and behind them the watermark, to every partition of the output topics;
+2. deliver outputs, behind them the watermark to every partition of the output topics, and sink records;
 3. append the state changes, with the source offsets that they include, to the changelog: one atomic batch a partition;
 4. update the table and mark the offsets; the consumer commits marks every second and at shutdown.
 
 A crash before 2 leaves nothing: the records are read again. Between 2 and 3 it leaves outputs whose state is unknown:
 the records are reduced again and the same outputs, with the same ids, are sent again. Between 3 and 4, or before the
 commit, the records are read again, found included in the state and skipped: their outputs were delivered before it.
-A record that raises `PoisonError` goes to `dead-letters`; more than `DEAD_LETTER_LIMIT` of the last `DEAD_LETTER_WINDOW`
+A record that raises `PoisonError` goes to `dead-letters`; more than `DEAD_LETTER_LIMIT` of `DEAD_LETTER_WINDOW`
 records stop the worker, since a bad deploy must not drain a topic. Any other error stops the worker.
 """
 
+import asyncio
 import base64
 import hashlib
 from collections import defaultdict, deque
@@ -75,6 +76,8 @@ class AgentShell:
         queue = None
         async for event in stream.events():
             queue = queue or stream.channel.queue
+            if self._spec.linger_s:
+                await asyncio.sleep(self._spec.linger_s)
             events = [event]
             while not queue.empty():
                 events.append(queue.get_nowait())
@@ -95,6 +98,8 @@ class AgentShell:
         for number, partition, batches in work:
             await self._reduce(number, partition, batches, outbox)
         await self._app.publisher.send(outbox.outputs)
+        if self._spec.sink is not None and outbox.sink_records:
+            await self._spec.sink(outbox.sink_records)
         for number, partition, batches in work:
             if self._partitions.get(number) is partition:
                 await self._remember(number, partition, batches)
@@ -157,6 +162,13 @@ class AgentShell:
             self._app.update_table(self._table, number, changes)
         for topic_name, records in batches:
             self._app.mark(self._spec.name, topic_name, number, records[-1].offset + 1)
+        if self._spec.sink is not None:
+            await self._report_delivered(number, partition.state)
+
+    async def _report_delivered(self, number: int, state: PartitionState) -> None:
+        origin = f"{self._spec.name}/{number}"
+        progress = Progress(origin=origin, watermark=None, delivered=dict(state.offsets))
+        await self._app.publisher.send([Output(PROGRESS, origin.encode(), progress.encode(), 0)])
 
     def _partition(self, number: int) -> Partition:
         partition = self._partitions.get(number)

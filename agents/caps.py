@@ -1,0 +1,51 @@
+"""What sealing counts for one agent of the Floor: calls sealed today, open calls, settled calls (Rules F1, F9)."""
+
+import orjson
+
+from rules.floor.standing import is_provisional
+from rules.market import DAY_MS
+from streams.delivery.state import PartitionState
+
+
+class AgentCounts:
+    """The counts of one agent; open calls are one key each."""
+
+    def __init__(self, state: PartitionState, agent: str) -> None:
+        """Rebuild the counts from the state."""
+        self._state = state
+        self._key = f"counts/{agent}"
+        self._open_prefix = f"open/{agent}/"
+        counts = orjson.loads(state.get(self._key) or b'{"day":-1,"sealed":0,"settled":0}')
+        self._day: int = counts["day"]
+        self._sealed: int = counts["sealed"]
+        self._settled: int = counts["settled"]
+        self.open: set[str] = {call for call, _ in state.items(self._open_prefix)}
+
+    @property
+    def provisional(self) -> bool:
+        """Tell whether fewer than 20 of the agent's calls are settled; voids do not count (Rule F9)."""
+        return is_provisional(self._settled)
+
+    def sealed_on(self, time_ms: int) -> int:
+        """Return how many calls were sealed on the UTC day of a time."""
+        return self._sealed if time_ms // DAY_MS == self._day else 0
+
+    def seal(self, call: str, posted_at_ms: int) -> None:
+        """Count a sealed call."""
+        self._sealed = self.sealed_on(posted_at_ms) + 1
+        self._day = posted_at_ms // DAY_MS
+        self.open.add(call)
+        self._state.put(self._open_prefix + call, b"1")
+        self._save()
+
+    def settle(self, call: str, *, void: bool) -> None:
+        """Take a settled or void call off the open ones; the same one again changes nothing."""
+        if call not in self.open:
+            return
+        self.open.remove(call)
+        self._state.delete(self._open_prefix + call)
+        self._settled += not void
+        self._save()
+
+    def _save(self) -> None:
+        self._state.put(self._key, orjson.dumps({"day": self._day, "sealed": self._sealed, "settled": self._settled}))

@@ -1,0 +1,173 @@
+"""Volatility and baselines: keeps every coin's σ and answers each post with what the market said when it was posted.
+
+A post waits until its coin's candles that closed at or before `posted_at` are known to be complete and the settleable
+list in force is known: a join in event time, whatever arrived first (Rules F2, F4, F6).
+"""
+
+import orjson
+from aiokafka.structs import ConsumerRecord
+
+from agents.market_view import CoinView
+from rules.floor.baseline import Calibration, baseline
+from rules.floor.call import Call, check_call
+from rules.floor.refusal import Refusal
+from rules.floor.sources import SettleableList, is_settleable_volume
+from rules.floor.terms import Close, Range, Touch
+from rules.market import HOUR_MS
+from streams.delivery.outbox import Outbox
+from streams.delivery.pending import Pending
+from streams.delivery.reducer import AgentSpec, Reducer
+from streams.delivery.state import PartitionState
+from streams.delivery.watermarks import WatermarkTracker
+from topics.floor import Post, Quote
+from topics.floor import Refusal as RefusalMessage
+from topics.keys import coin_key
+from topics.market import Candle, Complete, Listings, Volatility
+from topics.registry import CANDLES, LISTINGS, POSTS, QUOTES, VOLATILITY
+
+LISTINGS_PREFIX = "listings/"
+CALIBRATION = Calibration()
+
+
+class VolatilityReducer(Reducer):
+    """The coins, the settleable lists and the waiting posts of one partition."""
+
+    def __init__(self, state: PartitionState) -> None:
+        super().__init__(state)
+        self._coins: dict[str, CoinView] = {}
+        for key in dict.fromkeys(key.partition("/")[0] for key, _ in state.items("candles/")):
+            self._coins[key] = CoinView(state, key)
+        self._lists: dict[int, SettleableList] = {
+            int(key): SettleableList.of(orjson.loads(raw)) for key, raw in state.items(LISTINGS_PREFIX)
+        }
+        self._posts = Pending(state, "posts/", Post, lambda post: (post.posted_at, *_position(post)))
+
+    def apply(self, record: ConsumerRecord, out: Outbox) -> None:
+        """Take in a post, a settleable list, a candle or a statement of completeness."""
+        if record.topic.endswith(POSTS.name):
+            self._posts.add(Post.decode(record.value))
+        elif record.topic.endswith(LISTINGS.name):
+            self._list(Listings.decode(record.value))
+        elif orjson.loads(record.value).get("type") == "complete":
+            complete = Complete.decode(record.value)
+            self._coin(complete.coin).complete(complete)
+        else:
+            self._candle(Candle.decode(record.value), out)
+
+    async def advance(self, watermarks: WatermarkTracker, out: Outbox) -> int | None:
+        """Answer the posts whose market is known; promise up to the first that still waits."""
+        listings_ms = watermarks.current(LISTINGS.name)
+        candles_ms = watermarks.current(CANDLES.name)
+        answered = [post for post in self._posts if self._is_known(post, listings_ms, candles_ms)]
+        for post in answered:
+            self._posts.remove(post)
+            out.emit(QUOTES, post.agent, self._quote(post), post.posted_at)
+        watermark = watermarks.current()
+        if watermark is None:
+            return None
+        first = self._posts.first_time()
+        promise = watermark if first is None else min(watermark, first)
+        self._forget_before(promise)
+        return promise
+
+    def _is_known(self, post: Post, listings_ms: int | None, candles_ms: int | None) -> bool:
+        if listings_ms is None or candles_ms is None or min(listings_ms, candles_ms) <= post.posted_at:
+            return False
+        # A coin of which the feed has said nothing by now is not followed at all, and there is nothing to wait for.
+        view = self._coins.get(coin_key(post.coin))
+        return view is None or not view.through or view.knows(post.posted_at)
+
+    def _quote(self, post: Post) -> Quote:
+        fields = post.fields
+        call = Call(
+            post.agent, fields.claim, fields.source, fields.terms, fields.deadline, fields.p, fields.invalidation
+        )
+        settleable = self._list_at(post.posted_at)
+        view = self._coins.get(coin_key(post.coin))
+        source = settleable.find(fields.source)
+        s = view.price_at(post.posted_at) if view is not None and source is not None and source.is_price else None
+        checked = check_call(call, post.posted_at, settleable, s)
+        if isinstance(checked, Refusal):
+            return _refused(post, checked)
+        if not isinstance(checked.terms, Touch | Close | Range):
+            detail = f"terms.kind is {checked.terms.kind}; this version settles touch, close and range"
+            return _refused(post, Refusal("terms_invalid", detail))
+        sigma = None if view is None else view.sigma_at(post.posted_at)
+        sealed = fields.model_copy(update={"source": checked.source.text, "terms": checked.terms.as_json()})
+        post = post.model_copy(update={"fields": sealed, "coin": checked.source.symbol})
+        if s is None or sigma is None:
+            missing = "no print in the ten minutes" if s is None else "fewer than 168 hourly returns"
+            return _refused(post, Refusal("no_baseline", f"{checked.source.text} has {missing} before the post"))
+        return Quote(
+            post=post,
+            refusal=None,
+            s=s,
+            sigma=sigma,
+            b=baseline(checked.terms, s, sigma, post.posted_at, fields.deadline, CALIBRATION),
+            baseline_version=CALIBRATION.version,
+            side=checked.side,
+        )
+
+    def _candle(self, candle: Candle, out: Outbox) -> None:
+        if not candle.closed:
+            return
+        view = self._coin(candle.coin)
+        if view.add(candle) and candle.interval == "1h":
+            closed_ms = candle.close_time
+            rolling = view.rolling
+            volatility = Volatility(
+                venue=candle.venue,
+                coin=candle.coin,
+                at=closed_ms,
+                sigma=rolling.sigma(),
+                returns=len(rolling.squares),
+            )
+            out.emit(VOLATILITY, coin_key(candle.coin), volatility, closed_ms)
+
+    def _coin(self, coin: str) -> CoinView:
+        key = coin_key(coin)
+        if key not in self._coins:
+            self._coins[key] = CoinView(self.state, coin)
+        return self._coins[key]
+
+    def _list(self, listings: Listings) -> None:
+        texts = [
+            f"{listings.venue}:{coin.coin}:price"
+            for coin in listings.coins
+            if not coin.delisted and is_settleable_volume(coin.day_notional_usd)
+        ]
+        self._lists[listings.at] = SettleableList.of(texts)
+        self.state.put(f"{LISTINGS_PREFIX}{listings.at:015d}", orjson.dumps(texts))
+
+    def _list_at(self, time_ms: int) -> SettleableList:
+        in_force = max((at for at in self._lists if at <= time_ms), default=None)
+        return SettleableList.of(()) if in_force is None else self._lists[in_force]
+
+    def _forget_before(self, time_ms: int) -> None:
+        for view in self._coins.values():
+            view.forget_before(time_ms)
+        in_force = max((at for at in self._lists if at <= time_ms), default=0)
+        for at in [at for at in self._lists if at < in_force - HOUR_MS]:
+            del self._lists[at]
+            self.state.delete(f"{LISTINGS_PREFIX}{at:015d}")
+
+
+def _position(post: Post) -> tuple[int, int]:
+    return post.position.partition, post.position.offset
+
+
+def _refused(post: Post, refusal: Refusal) -> Quote:
+    return Quote(
+        post=post,
+        refusal=RefusalMessage(code=refusal.code, detail=refusal.detail),
+        s=None,
+        sigma=None,
+        b=None,
+        baseline_version=CALIBRATION.version,
+        side=None,
+    )
+
+
+def spec() -> AgentSpec:
+    """Return the agent: candles, listings and posts in, quotes and volatilities out."""
+    return AgentSpec("volatility", (CANDLES, LISTINGS, POSTS), (QUOTES, VOLATILITY), VolatilityReducer)
