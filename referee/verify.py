@@ -98,11 +98,11 @@ def _verify_one(path: Path) -> int:
     try:
         verification = verify_text(_read(path))
     except BundleError as error:
-        print(f"{path}: {error}", file=sys.stderr)
+        print(_one_line(f"{path}: {error}"), file=sys.stderr)
         return EXIT_MALFORMED
     print(json.dumps(verification.result, indent=2))
     for line in verification.differences:
-        print(line, file=sys.stderr)
+        print(_one_line(line), file=sys.stderr)
     return EXIT_DIFFERS if verification.differences else EXIT_MATCH
 
 
@@ -118,12 +118,17 @@ def _verify_many(paths: Sequence[str]) -> int:
         worst = max(worst, code)
         if code == EXIT_MATCH:
             passed += 1
-            print(f"ok {path}")
+            print(_one_line(f"ok {path}"))
         else:
             failed += 1
-            print(f"{'differs' if code == EXIT_DIFFERS else 'malformed'} {path}: {outcome}")
+            print(_one_line(f"{'differs' if code == EXIT_DIFFERS else 'malformed'} {path}: {outcome}"))
     print(f"{passed} passed, {failed} failed")
     return worst
+
+
+def _one_line(text: str) -> str:
+    # Keys of a bundle are anyone's text: no line break or terminal code of theirs reaches the screen
+    return "".join(c if c.isprintable() and c.isascii() else ascii(c)[1:-1] for c in text)
 
 
 def _bundle_files(paths: Sequence[str]) -> Iterator[Path]:
