@@ -1,0 +1,1 @@
+"""The pages: a live, read-only view of ClickHouse."""

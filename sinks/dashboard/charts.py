@@ -1,0 +1,98 @@
+"""Options of the ECharts pictures. Tooltips are ECharts' own, which escape; no agent text is put into a chart."""
+
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+INK, GRID, LINE = "#84888f", "rgba(128,132,140,0.18)", "#4f7cba"
+UP, DOWN, LEVEL = "#3f9c6d", "#c2564b", "#a9812f"
+
+Row = dict[str, Any]
+
+
+def label(moment: datetime) -> str:
+    """Return the time under a candle, UTC with its date."""
+    return moment.strftime("%m-%d %H:%M")
+
+
+def _axis(**more: Any) -> Row:
+    base: Row = {
+        "axisLine": {"lineStyle": {"color": GRID}},
+        "axisTick": {"show": False},
+        "axisLabel": {"color": INK, "hideOverlap": True},
+        "splitLine": {"lineStyle": {"color": GRID}},
+    }
+    return base | more
+
+
+def candlesticks(candles: list[Row], levels: list[Row], volatility: list[Row]) -> Row:
+    """Return candles with horizontal open levels, and σ per √hour below when there is any.
+
+    `levels` have `name` (a kind, never agent text) and `level`.
+    """
+    times = [label(row["open_time"]) for row in candles]
+    known = {label(row["at"]): row["sigma"] for row in volatility if row["sigma"] is not None}
+    sigma = [known.get(time) for time in times]
+    with_sigma = any(value is not None for value in sigma)
+    grids: list[Row] = [{"left": 8, "right": 64, "top": 16, "height": 250 if with_sigma else 340}]
+    x_axes = [_axis(type="category", data=times, gridIndex=0, splitLine={"show": False})]
+    y_axes = [_axis(type="value", scale=True, position="right", gridIndex=0)]
+    series: list[Row] = [
+        {
+            "name": "price",
+            "type": "candlestick",
+            "data": [[row["open"], row["close"], row["low"], row["high"]] for row in candles],
+            "itemStyle": {"color": UP, "color0": DOWN, "borderColor": UP, "borderColor0": DOWN},
+            "markLine": {
+                "silent": True,
+                "symbol": "none",
+                "lineStyle": {"color": LEVEL, "type": "dashed", "width": 1},
+                "label": {"position": "insideStartTop", "color": LEVEL, "fontSize": 11, "formatter": "{b} {c}"},
+                "data": [{"name": row["name"], "yAxis": row["level"]} for row in levels],
+            },
+        }
+    ]
+    if with_sigma:
+        x_axes[0]["axisLabel"] = {"show": False}
+        grids.append({"left": 8, "right": 64, "top": 296, "height": 64})
+        x_axes.append(_axis(type="category", data=times, gridIndex=1, splitLine={"show": False}))
+        y_axes.append(_axis(type="value", scale=True, position="right", gridIndex=1, splitNumber=2))
+        series.append(
+            {
+                "name": "σ per √hour", "type": "line", "data": sigma, "xAxisIndex": 1, "yAxisIndex": 1,
+                "connectNulls": True, "showSymbol": False, "lineStyle": {"color": LINE, "width": 1.5},
+                "itemStyle": {"color": LINE},
+            }
+        )  # fmt: skip
+    return {
+        "animation": False,
+        "grid": grids,
+        "xAxis": x_axes,
+        "yAxis": y_axes,
+        "series": series,
+        "tooltip": {"trigger": "axis", "axisPointer": {"type": "cross"}, "confine": True},
+        "axisPointer": {"link": [{"xAxisIndex": "all"}]},
+        "dataZoom": [{"type": "inside", "xAxisIndex": list(range(len(x_axes)))}],
+    }
+
+
+def line(name: str, times: list[str], values: list[float], unit: str = "") -> Row:
+    """Return one line over time; what is not a finite number is left out of it."""
+    return {
+        "animation": False,
+        "grid": {"left": 8, "right": 64, "top": 16, "bottom": 28},
+        "xAxis": _axis(type="category", data=times, boundaryGap=False, splitLine={"show": False}),
+        "yAxis": _axis(
+            type="value", scale=True, position="right", axisLabel={"color": INK, "formatter": "{value}" + unit}
+        ),
+        "series": [
+            {
+                "name": name, "type": "line", "showSymbol": len(values) < 40, "symbolSize": 4,
+                "data": [value if isfinite(value) else None for value in values],
+                "lineStyle": {"color": LINE, "width": 1.75}, "itemStyle": {"color": LINE},
+                "markLine": {"silent": True, "symbol": "none", "label": {"show": False}, "data": [{"yAxis": 0}],
+                             "lineStyle": {"color": INK, "type": "solid", "width": 1, "opacity": 0.5}},
+            }
+        ],
+        "tooltip": {"trigger": "axis", "confine": True},
+    }  # fmt: skip

@@ -1,0 +1,1 @@
+"""One kind of page a file: the questions it asks ClickHouse and what it makes of the answers."""
