@@ -1,6 +1,7 @@
 """ClickHouse's exceptions as its HTTP interface reports them: code, text and status."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 NOT_IMPLEMENTED: Final = 48
@@ -15,10 +16,10 @@ STD_EXCEPTION: Final = 1001
 _CODE: Final = re.compile(r"(?:Code: (\d+)\. DB::Exception: )+")
 _VERSION: Final = re.compile(r" \(version [^)]*\)")
 _BAD_REQUEST: Final = frozenset(
-    {6, 8, 15, 25, 26, 27, 36, 38, 41, 44, 53, 62, 72, 117, 167, 168, 321, 427, 441, 675, 676}
+    {6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675, 676}
 )
-_NOT_FOUND: Final = frozenset({46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 122, 336, 511})
-_OTHER: Final = {48: 501, 66: 413, 159: 408, 164: 500, 209: 503, 76: 503, 439: 503}
+_NOT_FOUND: Final = frozenset({46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511})
+_OTHER: Final[Mapping[int, int]] = {48: 501, 76: 503, 159: 408, 209: 503, 229: 413, 439: 503, 497: 403}
 
 
 class ClickHouseError(Exception):
