@@ -21,7 +21,7 @@ class BybitWire:
     """What the second venue says at a time."""
 
     def __init__(self, sample: Sample) -> None:
-        """Encode the sample; empty bars show from their open on, as this venue has no halts of its own."""
+        """Speak from the sample; empty bars show from their open on, as this venue has no halts of its own."""
         self._series = {
             (bybit_symbol(coin), interval): CandleSeries(
                 f"bybit {coin}", INTERVAL_MS[interval], candles, _encode, empty_lag_ms=None

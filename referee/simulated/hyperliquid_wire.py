@@ -34,13 +34,13 @@ class HyperliquidWire:
     """What the venue says at a time, candle by candle and request by request."""
 
     def __init__(self, sample: Sample, *, empty_lag_ms: int) -> None:
-        """Encode the sample; an empty candle shows up `empty_lag_ms` after its close (H5)."""
+        """Speak from the sample; an empty candle shows up `empty_lag_ms` after its close (H5)."""
         self.coins = frozenset(str(row["name"]) for row in sample.universe)
         self.series: dict[tuple[str, str], CandleSeries] = {}
         for (venue, coin, interval), candles in sample.candles.items():
             if venue == HYPERLIQUID:
                 self.series[coin, interval] = CandleSeries(
-                    coin, INTERVAL_MS[interval], candles, _encoder(coin, interval), empty_lag_ms=empty_lag_ms
+                    coin, INTERVAL_MS[interval], candles, CandleEncoder(coin, interval), empty_lag_ms=empty_lag_ms
                 )
         self._universe = sample.universe
         self._meta = orjson.dumps({"universe": sample.universe})
@@ -50,7 +50,7 @@ class HyperliquidWire:
             for coin, rows in sample.funding.items()
         }
         self._rates = {coin: [plain_decimal(row.rate) for row in rows] for coin, rows in sample.funding.items()}
-        self.encode = {key: _encoder(*key) for key in self.series}
+        self.encode = {key: CandleEncoder(*key) for key in self.series}
 
     def info(self, body: bytes, now_ms: int) -> Reply:
         """Answer `POST /info` as of `now_ms`."""
@@ -130,11 +130,9 @@ def _delisted_context() -> Mapping[str, Any]:
     return {**frozen, **prices, "dayBaseVlm": "0.0"}
 
 
-def _encoder(coin: str, interval: str) -> "_Encode":
-    return _Encode(coin, interval)
+class CandleEncoder:
+    """Write a candle of one coin and interval as the venue does, by HTTP and by websocket."""
 
-
-class _Encode:
     def __init__(self, coin: str, interval: str) -> None:
         self._names = f'"s":"{coin}","i":"{interval}"'
         self._length_ms = INTERVAL_MS[interval]

@@ -67,7 +67,7 @@ def _share(volume: Decimal, quarters: int) -> str:
 
 
 class CandleSeries:
-    """A coin's recorded candles of one interval on one venue, encoded for its wire once."""
+    """A coin's recorded candles of one interval on one venue, each encoded for its wire at most once."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class CandleSeries:
         *,
         empty_lag_ms: int | None,
     ) -> None:
-        """Encode `candles` with `encode`.
+        """Take `candles`, ascending, and how the wire writes one.
 
         `empty_lag_ms` is how long after its close an empty candle shows up (H5); None shows it from its open on.
         """
@@ -88,7 +88,7 @@ class CandleSeries:
         self._encode = encode
         self._empty_lag_ms = empty_lag_ms
         self._opens = [candle.open_time_ms for candle in candles]
-        self._encoded = [encode(self._final(candle)) for candle in candles]
+        self._encoded: list[bytes | None] = [None] * len(candles)
         self.states = lru_cache(maxsize=64)(self._states)
 
     def window(self, start_ms: int, end_ms: int, now_ms: int, limit: int) -> list[bytes]:
@@ -102,7 +102,8 @@ class CandleSeries:
         if forming is None:
             while closed > 0 and not self._shows(self.candles[closed - 1], now_ms):
                 closed -= 1
-        rows = self._encoded[low : max(low, min(bisect_right(self._opens, end_ms), closed))]
+        high = min(bisect_right(self._opens, end_ms), closed)
+        rows = [self._encoded[index] or self._encode_closed(index) for index in range(max(low, high - limit), high)]
         if forming is not None and start_ms - self.interval_ms < forming.open_time_ms <= end_ms:
             rows.append(self._encode(forming))
         return rows[-limit:]
@@ -129,6 +130,10 @@ class CandleSeries:
         """Return the candles that open at or after `start_ms` and close at or before `end_ms`."""
         low, high = bisect_left(self._opens, start_ms), bisect_right(self._opens, end_ms - self.interval_ms)
         return self.candles[low:high]
+
+    def _encode_closed(self, index: int) -> bytes:
+        encoded = self._encoded[index] = self._encode(self._final(self.candles[index]))
+        return encoded
 
     def _states(self, index: int) -> tuple[CandleState, ...]:
         return states_of(self.candles[index], self._salt, self.interval_ms)

@@ -1,5 +1,6 @@
 """The simulated venue as a server: Hyperliquid's and Bybit's wire on one loopback port, under one stepped clock."""
 
+from collections import deque
 from types import TracebackType
 from typing import Self
 
@@ -36,9 +37,10 @@ class SimulatedVenue:
         self.clock = clock
         self._host = host
         self._port = port
-        self._hyperliquid = HyperliquidWire(sample, empty_lag_ms=empty_candle_lag_ms)
-        self._bybit = BybitWire(sample)
-        self.sessions = Sessions(self._hyperliquid, clock.now_ms())
+        self.hyperliquid = HyperliquidWire(sample, empty_lag_ms=empty_candle_lag_ms)
+        self.bybit = BybitWire(sample)
+        self.sessions = Sessions(self.hyperliquid, clock.now_ms())
+        self._refusals: deque[tuple[int, bytes]] = deque()
         self._runner: web.AppRunner | None = None
 
     @property
@@ -82,6 +84,10 @@ class SimulatedVenue:
         await self.clock.advance(to_ms)
         await self.sessions.show(to_ms)
 
+    def refuse_next(self, status: int, body: bytes = b"") -> None:
+        """Answer the next HTTP request with `status` and `body` instead, as a venue in trouble does (H4)."""
+        self._refusals.append((status, body))
+
     async def __aenter__(self) -> Self:
         await self.start()
         return self
@@ -92,10 +98,18 @@ class SimulatedVenue:
         await self.stop()
 
     async def _info(self, request: web.Request) -> web.Response:
-        status, body = self._hyperliquid.info(await request.read(), self.clock.now_ms())
+        if self._refusals:
+            return self._refusal()
+        status, body = self.hyperliquid.info(await request.read(), self.clock.now_ms())
         kind = "text/plain" if status == 422 else "application/json"
         return web.Response(status=status, body=body, content_type=kind)
 
     async def _kline(self, request: web.Request) -> web.Response:
-        body = self._bybit.kline(request.query, self.clock.now_ms())
+        if self._refusals:
+            return self._refusal()
+        body = self.bybit.kline(request.query, self.clock.now_ms())
         return web.Response(body=body, content_type="application/json")
+
+    def _refusal(self) -> web.Response:
+        status, body = self._refusals.popleft()
+        return web.Response(status=status, body=body)
