@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, repeat
+from itertools import accumulate, islice, repeat
 
 from rules.floor.constants import VOLATILITY_DECAY, VOLATILITY_RETURNS, VOLATILITY_RETURNS_MIN
 from rules.market import HOUR_MS, Candle
@@ -26,15 +26,15 @@ def squared_returns(candles_1h: Sequence[Candle], posted_at_ms: int) -> list[flo
     g squared returns of r²/g. Rule F6.
     """
     squares: list[float] = []
-    position = bisect_right(candles_1h, posted_at_ms - HOUR_MS, key=lambda candle: candle.open_time_ms)
+    end = bisect_right(candles_1h, posted_at_ms - HOUR_MS, key=lambda candle: candle.open_time_ms)
     newer: Candle | None = None
-    while position > 0 and len(squares) < VOLATILITY_RETURNS:
-        position -= 1
-        candle = candles_1h[position]
+    for candle in islice(reversed(candles_1h), len(candles_1h) - end, None):
         if candle.volume <= 0:
             continue
         if newer is not None:
             squares.extend(_squares_between(candle, newer))
+            if len(squares) >= VOLATILITY_RETURNS:
+                break
         newer = candle
     return squares[:VOLATILITY_RETURNS]
 
@@ -89,9 +89,12 @@ class RollingVolatility:
         return _sigma(self.weighted_sum, len(self.squares))
 
 
-def _squares_between(older: Candle, newer: Candle) -> repeat[float]:
-    gap_hours = (newer.open_time_ms - older.open_time_ms) // HOUR_MS
+def _squares_between(older: Candle, newer: Candle) -> Iterable[float]:
     log_return = math.log(newer.close / older.close)
+    gap_ms = newer.open_time_ms - older.open_time_ms
+    if gap_ms == HOUR_MS:
+        return (log_return * log_return,)
+    gap_hours = gap_ms // HOUR_MS
     return repeat(log_return * log_return / gap_hours, min(gap_hours, VOLATILITY_RETURNS))
 
 
