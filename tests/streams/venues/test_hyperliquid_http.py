@@ -9,6 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
+from referee.simulated.sample import RecordedCandle, Sample
+from referee.simulated.server import SimulatedVenue
+from streams.clock import SteppedClock
 from streams.venues.base import MalformedAnswerError, PermanentVenueError, RetriableVenueError, venue_client
 from streams.venues.hyperliquid import (
     HyperliquidHttp,
@@ -151,15 +154,19 @@ async def test_a_candle_that_ends_at_the_start_is_outside_the_window() -> None:
 
 
 async def test_a_snapshot_holds_the_newest_5000_candles_at_most() -> None:
-    """Rule H1; the sample holds fewer of 5m, so a longer series is cut from two of them."""
-    async with rig("2025-06-16T23:59:59") as venue:
-        series = venue.venue.hyperliquid.series["BTC", "5m"]
-        assert len(series.candles) == 16 * 288
-        now_ms = venue.clock.now_ms()
-        newest = series.window(1, now_ms, now_ms, 1_000)
-        whole = series.window(1, now_ms, now_ms, 5_000)
-    assert len(newest) == 1_000
-    assert newest == whole[-1_000:]
+    """Rule H1."""
+    first_ms, count = ms("2025-05-01"), 5_200
+    candles = tuple(
+        RecordedCandle(first_ms + number * FIVE_MINUTES_MS, "1", "2", "0.5", "1.5", "10") for number in range(count)
+    )
+    sample = Sample({("hyperliquid", "BTC", "5m"): candles}, {}, SAMPLE.universe)
+    clock = SteppedClock(first_ms + count * FIVE_MINUTES_MS)
+    async with SimulatedVenue(clock, sample) as venue, venue_client(venue.hyperliquid_url) as client:
+        http = HyperliquidHttp(venue.hyperliquid_url, client)
+        rows = (await http.candles("BTC", "5m", first_ms, clock.now_ms())).rows
+    assert len(rows) == 5_000
+    assert rows[0].open_time_ms == first_ms + 200 * FIVE_MINUTES_MS
+    assert rows[-1].open_time_ms == candles[-1].open_time_ms
 
 
 async def test_no_start_or_a_text_for_a_start_is_refused_for_good() -> None:
