@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,7 +10,7 @@ from rules.arena.loading import required_loads
 from rules.arena.numbers import round_to
 from rules.arena.open_record import resolved_order, score_open
 from rules.arena.pricing import return_of
-from rules.arena.types import CoinRows, Commit, Level, OpenRecord, Reveal, Score, Status
+from rules.arena.types import Candle, CoinRows, Commit, Interval, Level, OpenRecord, Reveal, Score, Status
 from tests.rules.arena.strategies import DAY_S, LISTED, NAMES, START_S, Example, examples
 
 
@@ -118,3 +119,54 @@ def test_a_prediction_is_withheld_a_second_after_its_deadline() -> None:
     assert (at_deadline.status, at_deadline.withheld_after_s) == (Status.PENDING, deadline_s)
     [after] = score_open(record, [commit], [], {}, LISTED, deadline_s + 1).predictions
     assert (after.status, after.resolved_at_s, after.net) == (Status.WITHHELD, deadline_s, -0.0006)
+
+
+HOUR_RECORD = OpenRecord(1, "0x11", ("BTC",), 300, 7200, START_S)
+FLAT = CoinRows([Candle(START_S + hour * 3600, 100.0, 100.0, 100.0, 100.0) for hour in range(3)])
+
+
+def test_a_reveal_counts_from_its_own_second_on() -> None:
+    commit = Commit(0, bytes(32), START_S, START_S + 3600, 3600)
+    reveal = Reveal(0, START_S + 7300, 1, 0, bytes(32))
+    before, at = (
+        score_open(HOUR_RECORD, [commit], [reveal], {"BTC": FLAT}, LISTED, as_of_s).predictions[0].status
+        for as_of_s in (START_S + 7299, START_S + 7300)
+    )
+    assert (before, at) == (Status.PENDING, Status.REVEALED)
+
+
+def test_a_missing_exit_candle_is_waited_for_until_the_second_it_should_open() -> None:
+    commit = Commit(0, bytes(32), START_S, START_S + 60, 7200)
+    reveal = Reveal(0, START_S + 7260, 1, 0, bytes(32))
+    waiting, missing = (
+        score_open(HOUR_RECORD, [commit], [reveal], {"BTC": FLAT}, LISTED, as_of_s).predictions[0]
+        for as_of_s in (START_S + 3 * 3600 - 1, START_S + 3 * 3600)
+    )
+    assert (waiting.status, waiting.coin, waiting.side, waiting.net) == (Status.PENDING, "BTC", 1, None)
+    assert (missing.status, missing.net, missing.note) == (
+        Status.UNSCORABLE,
+        -0.0006,
+        "no Hyperliquid price for this window",
+    )
+
+
+def test_a_record_of_less_than_an_hour_has_no_drift_to_divide_by() -> None:
+    commit = Commit(0, bytes(32), START_S, START_S + 3600, 300)
+    reveal = Reveal(0, START_S + 3900, 1, 0, bytes(32))
+    fine = [Candle(START_S + 3600 + step * 300, 100.0 + step, 102.0, 99.0, 101.0) for step in range(3)]
+    market = {"BTC": replace(FLAT, fine=fine)}
+    result = score_open(HOUR_RECORD, [commit], [reveal], market, LISTED, START_S + 3900)
+    assert result.predictions[0].move == 101 / 100 - 1
+    # one prediction of side 1 has beta 1, so any drift would show in the excess over the coin's move
+    assert result.metrics.versus_coin == pytest.approx(-0.0006, abs=1e-5)
+
+
+def test_a_pending_short_hold_does_not_widen_the_fine_window() -> None:
+    revealed = Commit(0, bytes(32), START_S, START_S + 60, 300)
+    pending = Commit(1, bytes(32), START_S + 600, START_S + 660, 3540)
+    reveal = Reveal(0, START_S + 360, 1, 0, bytes(32))
+    loads = required_loads(HOUR_RECORD, [revealed, pending], [reveal], LISTED, START_S + 7200)
+    assert [(load.coin, load.interval, load.from_s, load.to_s) for load in loads] == [
+        ("BTC", Interval.HOURLY, START_S + 60 - DAY_S, START_S + 7200 + 3600),
+        ("BTC", Interval.FINE, START_S + 60 - 3600, START_S + 360 + 3600),
+    ]
