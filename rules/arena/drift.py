@@ -1,10 +1,10 @@
 """What a coin's own drift would have given, so that a bet on a trend earns no edge."""
 
-import math
 from collections.abc import Iterable
 
 from rules.arena.lookups import PriceBook
 from rules.arena.numbers import HOUR_S
+from rules.arena.transcendentals import expm1, log1p
 
 
 def drift_rates(hourly: PriceBook | None, coins: Iterable[str], first_s: int | None, as_of_s: int) -> dict[str, float]:
@@ -20,10 +20,10 @@ def drift_rates(hourly: PriceBook | None, coins: Iterable[str], first_s: int | N
         move = hourly.move(coin, first_s, end_s)
         if move is not None and move > -1:
             # the nominal span divides, not the candles' times
-            rates[coin] = math.log1p(move) / (end_s - first_s)
+            rates[coin] = log1p(move) / (end_s - first_s)
     return rates
 
 
 def expected_move(rate: float | None, seconds: int) -> float:
     """Return the move that a drift rate a second gives over a hold, 0 without a rate (Rule A7)."""
-    return 0.0 if rate is None else math.expm1(rate * seconds)
+    return 0.0 if rate is None else expm1(rate * seconds)

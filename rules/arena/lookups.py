@@ -1,12 +1,12 @@
 """Price look-ups on one candle grid: the open at a time, and the index that carries funding."""
 
-import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TypeVar
 
 from rules.arena.numbers import HOUR_S
+from rules.arena.transcendentals import exp
 from rules.arena.types import Candle, Funding, Interval, Market
 
 _Row = TypeVar("_Row", Candle, Funding)
@@ -38,7 +38,7 @@ class CoinSeries:
         known = self._indexes.get(candle[0])
         if known is None:
             paid = self._funding_sums[bisect_right(self._funding_times, candle[0])]
-            known = self._indexes[candle[0]] = candle[1] * math.exp(-paid)
+            known = self._indexes[candle[0]] = candle[1] * exp(-paid)
         return known
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rules.arena.lookups import build_book
 from rules.arena.numbers import nearest_integer, total
 from rules.arena.symbols import resolve, spellings
+from rules.arena.transcendentals import exp
 from rules.arena.types import Candle, CoinRows, Interval
 from tests.rules.arena.strategies import DAY_S, HOUR_S, START_S, candles, funding
 
@@ -44,7 +45,7 @@ def test_an_index_is_the_open_less_the_funding_summed_left_to_right(
     for payment in rows.funding:
         if from_s - HOUR_S <= payment.time_s <= min(to_s, found.time_s):
             paid += payment.rate
-    assert book.index("BTC", time_s) == found.open * math.exp(-paid)
+    assert book.index("BTC", time_s) == found.open * exp(-paid)
     assert book.price("BTC", time_s) == found.open
 
 
