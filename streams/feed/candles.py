@@ -80,11 +80,10 @@ class CandleCloser:
     def confirm(self, rows: Iterable[VenueCandle], asked_at_ms: int) -> list[VenueCandle]:
         """Return the candles closed by HTTP rows asked for at `asked_at_ms`, oldest first, each once.
 
-        `rows` cover the series from `complete_through_ms` on without a gap of their own making. A candle that they
-        lack while they have a later one, or that they lack after the policy's `absence_ms`, is absent: skipped.
+        `rows` cover the series from `complete_through_ms` on. A candle that they lack after the policy's
+        `absence_ms` is absent and skipped; until then it may still be filled in (H5).
         """
         by_open = {row.open_time_ms: row for row in rows}
-        newest_row_ms = max(by_open, default=-1)
         closed = []
         while (past_ms := self._past_close_ms(asked_at_ms)) >= self._policy.grace_ms:
             open_ms = self.complete_through_ms
@@ -94,7 +93,7 @@ class CandleCloser:
                 closed.append(self._close(row))
             elif seen is not None and not patient:
                 closed.append(self._close(seen))
-            elif seen is None and (newest_row_ms > open_ms or not patient):
+            elif not patient:
                 self.complete_through_ms += self._interval_ms
             else:
                 break

@@ -46,22 +46,23 @@ class SocketLink:
         self._retry_ms = FIRST_RETRY_MS
 
     async def receive(self, now_ms: int) -> tuple[list[Frame], bool]:
-        """Return all frames that the venue has sent so far, and whether the connection had no gap since last time."""
-        frames: list[Frame] = []
+        """Return all frames that the venue has sent so far, and whether the connection had no gap since last time.
+
+        After a gap there are no frames: every candle that opened before it is to be had by HTTP (W7).
+        """
         if self._socket is not None:
             try:
                 await self._socket.barrier()
                 return self._socket.take(), True
             except SocketLostError as error:
                 log.warning("socket_lost", error=str(error))
-                frames = self._socket.take()
                 await self.close()
         if now_ms >= self._open_at_ms:
             try:
                 await self.open(now_ms)
             except SocketLostError as error:
                 log.warning("socket_not_opened", error=str(error))
-        return frames, False
+        return [], False
 
     async def close(self) -> None:
         """Close the socket, if there is one."""

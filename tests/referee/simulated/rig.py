@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import httpx
+
 from referee.simulated.sample import Sample, load_sample
 from referee.simulated.server import SimulatedVenue
 from streams.clock import SteppedClock
@@ -33,6 +35,7 @@ class Rig:
     """A running venue, its clock and clients."""
 
     clock: SteppedClock
+    client: httpx.AsyncClient
     venue: SimulatedVenue
     hyperliquid: HyperliquidHttp
     bybit: BybitHttp
@@ -63,4 +66,6 @@ async def rig(start: str, *, empty_candle_lag_ms: int = 2_000, timeout_s: float 
         SimulatedVenue(clock, SAMPLE, empty_candle_lag_ms=empty_candle_lag_ms) as venue,
         venue_client(venue.bybit_url, timeout_s=timeout_s) as client,
     ):
-        yield Rig(clock, venue, HyperliquidHttp(venue.hyperliquid_url, client), BybitHttp(venue.bybit_url, client))
+        yield Rig(
+            clock, client, venue, HyperliquidHttp(venue.hyperliquid_url, client), BybitHttp(venue.bybit_url, client)
+        )

@@ -129,10 +129,13 @@ def test_a_missing_newest_candle_is_waited_for_and_then_known_to_be_absent() -> 
     assert one.complete_through_ms == T0 + STEP_MS
 
 
-def test_a_hole_before_a_candle_that_http_has_is_absent_at_once() -> None:
+def test_a_hole_before_a_candle_is_waited_for_as_long() -> None:
+    """Rule H5: the venue may still fill it in, and a filler has a price."""
     one = closer()
-    assert one.confirm([candle(2), candle(3, trades=1)], after_close(2, 3_000)) == [candle(2)]
-    assert one.complete_through_ms == T0 + 3 * STEP_MS
+    assert one.confirm([candle(1, trades=1)], after_close(0, 59_999)) == []
+    assert one.confirm([empty(0), candle(1, trades=1)], after_close(0, 59_999)) == [empty(0)]
+    assert one.confirm([candle(2)], after_close(1, 60_000)) == []
+    assert one.complete_through_ms == T0 + 2 * STEP_MS
 
 
 def test_a_candle_that_the_socket_missed_is_not_jumped_over() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import httpx
 import pytest
 
 from referee.simulated.sample import RecordedCandle
@@ -215,6 +216,44 @@ async def test_a_lost_socket_costs_no_candle_and_repeats_none() -> None:
     for coin in COINS:
         recent = [event for event in closed(events, coin, "5m") if event.open_time_ms >= first_ms]
         assert_same(recent, recorded(coin, "5m", first_ms, first_ms + 2 * HOUR_MS))
+
+
+async def test_a_candle_that_moved_while_the_socket_was_away_is_taken_from_http() -> None:
+    """Rule W7: the reconnected socket brings the next candle, which must not close what was half seen."""
+    async with rig("2025-06-05T12:00:05") as venue:
+        events: list[FeedEvent] = []
+        feed = venue.feed(events, ("BTC",))
+        await feed.start()
+        await venue.step(feed, ms("2025-06-05T12:03:00"))
+        venue.venue.sessions.drop()
+        for time in ("12:05:02", "12:05:02.500", "12:05:04"):
+            await venue.step(feed, ms(f"2025-06-05T{time}"))
+        await feed.stop()
+    first_ms = ms("2025-06-05T12:00:00")
+    assert_same(closed(events, "BTC", "5m")[-1:], recorded("BTC", "5m", first_ms, first_ms + FIVE_MINUTES_MS))
+
+
+async def test_a_candle_that_http_lacks_is_asked_for_again_but_not_at_every_step() -> None:
+    """Rules H4 and H5."""
+    async with rig("2025-06-08T09:45:05", empty_candle_lag_ms=20_000) as venue:
+        requests: list[bytes] = []
+
+        async def note(request: httpx.Request) -> None:
+            requests.append(request.content)
+
+        events: list[FeedEvent] = []
+        feed = venue.feed(events, ("BTC",))
+        await feed.start()
+        venue.client.event_hooks["request"].append(note)
+        known_at_ms = 0
+        for second in range(1, 60):
+            await venue.step(feed, ms("2025-06-08T09:50:00") + second * 1_000)
+            newest = closed(events, "BTC", "5m")[-1]
+            if not known_at_ms and newest.open_time_ms == ms("2025-06-08T09:45:00"):
+                known_at_ms = venue.clock.now_ms()
+        await feed.stop()
+    assert known_at_ms == ms("2025-06-08T09:50:23")
+    assert len(requests) == 5, "at 3, 8, 13, 18 and 23 seconds after the close"
 
 
 async def test_a_venue_that_refuses_for_a_while_delays_and_loses_nothing() -> None:
