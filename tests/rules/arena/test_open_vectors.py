@@ -1,5 +1,6 @@
 """Every open-record vector without exits comes out exactly, double for double."""
 
+import json
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from eth_hash.auto import keccak
 from rules.arena.contract import RevealRequest, revealed_hash
 from rules.arena.loading import Load, required_loads
 from rules.arena.open_record import score_open
+from rules.arena.reference_set import REFERENCE_SET
 from rules.arena.types import CoinRows, Funding, Interval, Status
 from tests.rules.arena.bundles import (
     Bundle,
@@ -64,6 +66,15 @@ def test_a_prediction_with_exits_stays_pending_and_is_named(bundle: Bundle) -> N
     assert with_exits <= unsettled
     with_calldata = {reveal["callId"] for reveal in bundle.raw["reveals"] if "input" in reveal}
     assert set(result.exits_unread) == with_exits - with_calldata
+
+
+def test_the_reference_set_is_the_one_that_reports_print() -> None:
+    printed = {
+        tuple(json.loads(bundle.expected["report"]["text"])["prices"]["referenceSet"])
+        for bundle in BUNDLES
+        if bundle.record.coins is None
+    }
+    assert printed == {REFERENCE_SET}
 
 
 def test_every_salt_of_a_composed_vector_rebuilds_its_commitment() -> None:
