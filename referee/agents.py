@@ -1,5 +1,6 @@
 """Which agents run in which role, with what they need put together."""
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Literal
@@ -66,7 +67,7 @@ async def sink_agents(settings: Settings, stack: AsyncExitStack) -> tuple[AgentS
     writer = await ClickHouseWriter.open(settings.clickhouse, settings.database)
     stack.push_async_callback(writer.close)
 
-    async def write(records: list[SinkRecord]) -> None:
+    async def write(records: Sequence[SinkRecord]) -> None:
         await writer.write(row for record in records for row in rows_of(record.topic, record.value))
 
     topics = by_name(TOPIC_NAMES)

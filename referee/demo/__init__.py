@@ -1,0 +1,1 @@
+"""The whole referee on recorded days: embedded servers, the simulated venue, sample agents, the pages."""
