@@ -18,6 +18,10 @@ MAX_DEPTH: Final = 8
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 MAX_INTEGER_CHARACTERS: Final = len(str(-MAX_SAFE_INTEGER))
 ADDRESS_FORM: Final = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+# a string that never ends runs to the end of the text, where the parser finds it out
+STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[][{}]', re.DOTALL)
+OPENING: Final = frozenset("[{")
+CLOSING: Final = frozenset("]}")
 ENVELOPE_KEYS: Final = frozenset({"v", "kind", "body", "issued_at", "signer", "signature"})
 
 
@@ -100,34 +104,29 @@ def read_json(raw: bytes) -> object:
     Raises `RejectedError` with `malformed`.
     """
     try:
-        value = json.loads(
-            raw.decode("utf-8"),
-            object_pairs_hook=_object,
-            parse_int=_integer,
-            parse_float=_real,
-            parse_constant=_constant,
-        )
+        text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise malformed(f"the record is not UTF-8, at byte {error.start}") from None
+    # ahead of the parser, which descends as deep as the text tells it to
+    if _depth(text) > MAX_DEPTH:
+        raise malformed(f"the record is nested more than {MAX_DEPTH} levels deep")
+    try:
+        return json.loads(
+            text, object_pairs_hook=_object, parse_int=_integer, parse_float=_real, parse_constant=_constant
+        )
     except json.JSONDecodeError as error:
         raise malformed(f"the record is not JSON, at character {error.pos}") from None
-    except RecursionError:
-        raise _too_deep() from None
-    if _is_deeper(value, MAX_DEPTH):
-        raise _too_deep()
-    return value
 
 
-def _too_deep() -> RejectedError:
-    return malformed(f"the record is nested more than {MAX_DEPTH} levels deep")
-
-
-def _is_deeper(value: object, levels: int) -> bool:
-    if isinstance(value, dict):
-        return levels == 0 or any(_is_deeper(item, levels - 1) for item in value.values())
-    if isinstance(value, list):
-        return levels == 0 or any(_is_deeper(item, levels - 1) for item in value)
-    return False
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for token in STRING_OR_BRACKET.findall(text):
+        if token in OPENING:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token in CLOSING:
+            depth -= 1
+    return deepest
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
