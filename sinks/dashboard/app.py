@@ -1,5 +1,7 @@
 """The pages' server: every view at its path, on loopback unless told otherwise."""
 
+import uvicorn
+from fastapi import FastAPI
 from nicegui import app, ui
 
 from sinks.clickhouse.connection import DEFAULT_DATABASE
@@ -19,21 +21,24 @@ VIEWS: tuple[View, ...] = (
 )  # fmt: skip
 
 
+SHUTDOWN_S = 2
+"""Open pages hold a socket each; they are not waited for longer than this."""
+
+
 def run(clickhouse_url: str, host: str = "127.0.0.1", port: int = 8080, database: str = DEFAULT_DATABASE) -> None:
     """Serve the pages until the process is told to stop; ClickHouse may come later and go in between."""
     reader = Reader(clickhouse_url, database)
     for view in VIEWS:
         register(view, reader)
     app.on_shutdown(reader.close)
-    ui.run(
-        host=host,
-        port=port,
+    server = FastAPI(openapi_url=None)
+    ui.run_with(
+        server,
         title="referee",
         favicon="⚖️",
         dark=None,
         language="en-US",
         tailwind=False,
-        reload=False,
-        show=False,
         show_welcome_message=False,
     )
+    uvicorn.run(server, host=host, port=port, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_S)

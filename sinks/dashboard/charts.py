@@ -5,6 +5,7 @@ from math import isfinite
 from typing import Any
 
 INK, GRID, LINE = "#84888f", "rgba(128,132,140,0.18)", "#4f7cba"
+FRAME = {"left": 34, "right": 64, "outerBoundsMode": "none"}
 UP, DOWN, LEVEL = "#3f9c6d", "#c2564b", "#a9812f"
 
 Row = dict[str, Any]
@@ -31,10 +32,11 @@ def candlesticks(candles: list[Row], levels: list[Row], volatility: list[Row]) -
     `levels` have `name` (a kind, never agent text) and `level`.
     """
     times = [label(row["open_time"]) for row in candles]
-    known = {label(row["at"]): row["sigma"] for row in volatility if row["sigma"] is not None}
+    known = {label(row["at"]): round(100 * row["sigma"], 4) for row in volatility if row["sigma"] is not None}
     sigma = [known.get(time) for time in times]
     with_sigma = any(value is not None for value in sigma)
-    grids: list[Row] = [{"left": 8, "right": 64, "top": 16, "height": 250 if with_sigma else 340}]
+    distinct = dict.fromkeys((row["name"], row["level"]) for row in levels)
+    grids: list[Row] = [FRAME | {"top": 16, "height": 250 if with_sigma else 324}]
     x_axes = [_axis(type="category", data=times, gridIndex=0, splitLine={"show": False})]
     y_axes = [_axis(type="value", scale=True, position="right", gridIndex=0)]
     series: list[Row] = [
@@ -48,19 +50,24 @@ def candlesticks(candles: list[Row], levels: list[Row], volatility: list[Row]) -
                 "symbol": "none",
                 "lineStyle": {"color": LEVEL, "type": "dashed", "width": 1},
                 "label": {"position": "insideStartTop", "color": LEVEL, "fontSize": 11, "formatter": "{b} {c}"},
-                "data": [{"name": row["name"], "yAxis": row["level"]} for row in levels],
+                "data": [{"name": name, "yAxis": level} for name, level in distinct],
             },
         }
     ]
     if with_sigma:
         x_axes[0]["axisLabel"] = {"show": False}
-        grids.append({"left": 8, "right": 64, "top": 296, "height": 64})
+        grids.append(FRAME | {"top": 292, "height": 56})
         x_axes.append(_axis(type="category", data=times, gridIndex=1, splitLine={"show": False}))
-        y_axes.append(_axis(type="value", scale=True, position="right", gridIndex=1, splitNumber=2))
+        y_axes.append(
+            _axis(
+                type="value", scale=True, position="right", gridIndex=1, splitNumber=2,
+                axisLabel={"color": INK, "formatter": "{value} %"},
+            )
+        )  # fmt: skip
         series.append(
             {
-                "name": "σ per √hour", "type": "line", "data": sigma, "xAxisIndex": 1, "yAxisIndex": 1,
-                "connectNulls": True, "showSymbol": False, "lineStyle": {"color": LINE, "width": 1.5},
+                "name": "σ per √hour, %", "type": "line", "data": sigma, "xAxisIndex": 1, "yAxisIndex": 1,
+                "connectNulls": True, "showSymbol": len(known) < 3, "lineStyle": {"color": LINE, "width": 1.5},
                 "itemStyle": {"color": LINE},
             }
         )  # fmt: skip
@@ -80,7 +87,7 @@ def line(name: str, times: list[str], values: list[float], unit: str = "") -> Ro
     """Return one line over time; what is not a finite number is left out of it."""
     return {
         "animation": False,
-        "grid": {"left": 8, "right": 64, "top": 16, "bottom": 28},
+        "grid": FRAME | {"top": 16, "bottom": 44},
         "xAxis": _axis(type="category", data=times, boundaryGap=False, splitLine={"show": False}),
         "yAxis": _axis(
             type="value", scale=True, position="right", axisLabel={"color": INK, "formatter": "{value}" + unit}

@@ -1,10 +1,25 @@
-// The theme is set before the first paint; links and forms of a page change its address and ask for new content.
+// The theme is set before the first paint; a page's links and forms change its address and ask for new content.
 (() => {
   const root = document.documentElement;
   const saved = localStorage.getItem("theme");
   if (saved === "light" || saved === "dark") root.dataset.theme = saved;
 
+  // The first content comes as plain HTML; the live page replaces it as soon as it stands.
+  document.addEventListener("DOMContentLoaded", () => {
+    const app = document.getElementById("app");
+    const swap = () => {
+      if (!app.querySelector(".page h1")) return;
+      observer.disconnect();
+      document.getElementById("first")?.remove();
+    };
+    const observer = new MutationObserver(swap);
+    observer.observe(app, { childList: true, subtree: true });
+    swap();
+  });
+
   const follow = (url) => {
+    // Enter in a field is a change and a submit: the address moves once.
+    if (new URL(url, location.href).href === location.href) return;
     if (!window.socket?.connected) return location.assign(url);
     history.pushState(null, "", url);
     emitEvent("address", location.search);

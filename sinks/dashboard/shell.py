@@ -44,7 +44,10 @@ class Page:
         """Create the page's elements with their first content."""
         content = await self._content()
         ui.page_title(f"{content.title} · referee")
-        ui.html(render("top.html", navigation=NAVIGATION, here=self._view.name), tag="header").classes("top")
+        top = render("top.html", navigation=NAVIGATION, here=self._view.name)
+        # Readable before any script has run; the script of the page takes it away when the live page stands.
+        ui.add_body_html(render("first.html", top=top, heading=self._heading(content), content=content))
+        ui.html(top, tag="header").classes("top")
         with ui.element("div").classes("page"):
             self._filters = ui.html(self._heading(content)).classes("heading")
             self._above = ui.html(content.above)

@@ -18,7 +18,7 @@ from sinks.dashboard.address import PAGE_ROWS, Address
 from sinks.dashboard.charts import label, line
 from sinks.dashboard.content import Content, Pager, View, render
 
-SHOWN_OPEN = 20
+SHOWN_OPEN = 8
 SHOWN_REFUSALS = 20
 SHOWN_STANDINGS = 2000
 
