@@ -98,7 +98,6 @@ class Feed:
             self._funding[coin] = FundingTracker(first_ms, self._settings.funding)
         self._link.names = frozenset((await self._http.meta()).rows)
         await self._link.open(now_ms)
-        self._watch(now_ms)
         await self.step(now_ms)
 
     async def step(self, now_ms: int) -> None:
@@ -142,11 +141,8 @@ class Feed:
             elif isinstance(frame, ErrorFrame):
                 log.warning("venue_error_frame", text=frame.text)
         if not unbroken:
-            self._watch(now_ms)
-
-    def _watch(self, since_ms: int) -> None:
-        for closer in self._closers.values():
-            closer.watch(since_ms)
+            for closer in self._closers.values():
+                closer.watch(now_ms)
 
     def _closed_by_frames(self, now_ms: int) -> list["_Timed"]:
         return [

@@ -1,5 +1,6 @@
 """A simulated venue with real clients on it, for tests."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ MINUTE_MS = 60_000
 FIVE_MINUTES_MS = 5 * MINUTE_MS
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
+LONGEST_TEST_S = 60
 COINS = ("BTC", "ETH", "SOL", "HYPE", "FARTCOIN")
 SAMPLE: Sample = load_sample()
 
@@ -63,6 +65,7 @@ async def rig(start: str, *, empty_candle_lag_ms: int = 2_000, timeout_s: float 
     """Run a simulated venue from `start` (ISO, UTC) on."""
     clock = SteppedClock(ms(start))
     async with (
+        asyncio.timeout(LONGEST_TEST_S),
         SimulatedVenue(clock, SAMPLE, empty_candle_lag_ms=empty_candle_lag_ms) as venue,
         venue_client(venue.bybit_url, timeout_s=timeout_s) as client,
     ):

@@ -224,13 +224,15 @@ async def test_a_candle_that_moved_while_the_socket_was_away_is_taken_from_http(
         events: list[FeedEvent] = []
         feed = venue.feed(events, ("BTC",))
         await feed.start()
-        await venue.step(feed, ms("2025-06-05T12:03:00"))
+        await venue.step(feed, ms("2025-06-05T12:08:00"))
         venue.venue.sessions.drop()
-        for time in ("12:05:02", "12:05:02.500", "12:05:04"):
+        for time in ("12:10:02", "12:10:02.500", "12:10:04"):
             await venue.step(feed, ms(f"2025-06-05T{time}"))
         await feed.stop()
-    first_ms = ms("2025-06-05T12:00:00")
+    first_ms = ms("2025-06-05T12:05:00")
     assert_same(closed(events, "BTC", "5m")[-1:], recorded("BTC", "5m", first_ms, first_ms + FIVE_MINUTES_MS))
+    forming = [event for event in events if isinstance(event, CandleEvent) and not event.closed]
+    assert forming[-1].open_time_ms == first_ms + FIVE_MINUTES_MS, "the new socket is listened to"
 
 
 async def test_a_candle_that_http_lacks_is_asked_for_again_but_not_at_every_step() -> None:
