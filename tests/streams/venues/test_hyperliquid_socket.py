@@ -2,35 +2,24 @@
 
 import asyncio
 import itertools
-from contextlib import suppress
 from pathlib import Path
 
 import orjson
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedError
-from websockets.http11 import Request
-from websockets.server import ServerProtocol
 
-from streams.clock import SteppedClock
 from streams.venues.hyperliquid_socket import (
     CandleFrame,
     ErrorFrame,
-    Frame,
-    HyperliquidSocket,
-    SocketLostError,
     SubscriptionFrame,
     UnlistedCoinError,
     parse_frame,
 )
-from tests.referee.simulated.rig import FIVE_MINUTES_MS, SAMPLE, Rig, ms, rig
+from tests.referee.simulated.rig import FIVE_MINUTES_MS, SAMPLE, ms, rig
+from tests.streams.venues.sockets import candles, open_socket
 
 WIRE = Path(__file__).parent / "wire"
-
-
-def candles(frames: list[Frame]) -> list[CandleFrame]:
-    """Return the candle frames among `frames`."""
-    return [frame for frame in frames if isinstance(frame, CandleFrame)]
 
 
 async def told(connection: ClientConnection, message: object) -> dict[str, object]:
@@ -43,16 +32,6 @@ async def told(connection: ClientConnection, message: object) -> dict[str, objec
 def subscription(method: str, coin: str) -> dict[str, object]:
     """Return a request for a coin's 5-minute candles."""
     return {"method": method, "subscription": {"type": "candle", "coin": coin, "interval": "5m"}}
-
-
-async def open_socket(venue: Rig, *coins: str) -> HyperliquidSocket:
-    """Return a connected socket that hears the 5-minute candles of `coins`."""
-    socket = venue.socket()
-    await socket.connect()
-    for coin in coins:
-        await socket.subscribe(coin, "5m")
-    await socket.barrier()
-    return socket
 
 
 def test_true_frames_parse_and_other_channels_are_left_alone() -> None:
@@ -298,59 +277,3 @@ async def test_subscriptions_are_paced_by_the_clock() -> None:
         await second
         assert socket.wanted == {("BTC", "5m"), ("ETH", "5m")}
         await socket.close()
-
-
-async def test_a_lost_socket_says_so_and_gives_what_it_had() -> None:
-    """Rule W3: no close frame."""
-    async with rig("2025-06-05T12:00:00") as venue:
-        socket = await open_socket(venue, "BTC")
-        await venue.venue.advance(ms("2025-06-05T12:05:00") - 1)
-        await socket.barrier()
-        venue.venue.sessions.drop()
-        with pytest.raises(SocketLostError):
-            await socket.barrier()
-        assert len(candles(socket.take())) == 4
-        with pytest.raises(SocketLostError):
-            await socket.subscribe("ETH", "5m")
-        await socket.close()
-
-
-async def test_a_socket_that_answers_no_ping_is_lost() -> None:
-    """Rule W6: half-open."""
-    gone = asyncio.Event()
-
-    async def upgrade_and_fall_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        protocol = ServerProtocol()
-        while not (events := protocol.events_received()):
-            protocol.receive_data(await reader.read(4_096))
-        request = events[0]
-        assert isinstance(request, Request)
-        protocol.send_response(protocol.accept(request))
-        writer.writelines(protocol.data_to_send())
-        with suppress(ConnectionResetError):
-            await reader.read()
-        writer.close()
-        gone.set()
-
-    server = await asyncio.start_server(upgrade_and_fall_silent, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    socket = HyperliquidSocket(f"ws://127.0.0.1:{port}", frozenset({"BTC"}), SteppedClock(0))
-    await socket.connect()
-    with pytest.raises(SocketLostError, match=r"no pong within 0\.05 s"):
-        await socket.barrier(timeout_s=0.05)
-    await socket.close()
-    await gone.wait()
-    server.close()
-    await server.wait_closed()
-
-
-async def test_a_venue_that_is_not_there_is_a_lost_socket() -> None:
-    async with rig("2025-06-05T12:00:00") as venue:
-        url = venue.venue.hyperliquid_socket_url
-    socket = HyperliquidSocket(url, frozenset({"BTC"}), SteppedClock(0))
-    with pytest.raises(SocketLostError, match="cannot connect"):
-        await socket.connect()
-    await socket.close()
-    refused = HyperliquidSocket(f"{url}/nowhere", frozenset({"BTC"}), SteppedClock(0))
-    with pytest.raises(SocketLostError):
-        await refused.barrier()
