@@ -2,9 +2,9 @@
 
 Keys, with `referee:` as the default prefix:
 
-- `referee:live:<venue>:<coin>`: a hash; its `subject` `<venue>:<coin>`, the forming 5-minute candle (`open_time`, `open`, `high`, `low`, `close`,
-  `volume`), `sigma` per √hour with `sigma_at`, and `complete_<interval>`, through when closed candles are complete.
-  Times are ms UTC, numbers as Python prints doubles, so they read back to the same double.
+- `referee:live:<venue>:<coin>`: a hash; the forming 5-minute candle (`open_time`, `open`, `high`, `low`, `close`,
+  `volume`), `sigma` per √hour with `sigma_at`, `complete_<interval>`, through when closed candles are complete, and
+  `subject`, `<venue>:<coin>`. Times are ms UTC, numbers as Python prints doubles, so they read back to the same double.
 - `referee:coins`: a set of `<venue>:<coin>`, the hashes that exist.
 - `referee:alerts`: a list of alerts as JSON, the newest first, at most `ALERTS_KEPT`; `referee:alerts:seen` is a sorted
   set of their ids by time, which keeps a repeat out of the list.
