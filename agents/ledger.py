@@ -90,8 +90,7 @@ class LedgerReducer(Reducer):
             canonical_json(entry.body)
         except CanonicalError as error:
             raise PoisonError("not_canonical", f"body of entry {entry.id}: {error}") from error
-        if self.state.get(APPENDED + entry.id) is None:
-            self._pending.add(entry)
+        self._pending.add(entry)
 
     async def advance(self, watermarks: WatermarkTracker, out: Outbox) -> int | None:
         """Append what the watermark has passed, and publish the head of each hour that it has reached."""

@@ -62,9 +62,7 @@ class StandingReducer(Reducer):
 
     def apply(self, record: ConsumerRecord, out: Outbox) -> None:
         """Let a settlement wait for its turn."""
-        settlement = Settlement.decode(record.value)
-        if self.state.get(COUNTED + settlement.call) is None:
-            self._pending.add(settlement)
+        self._pending.add(Settlement.decode(record.value))
 
     async def advance(self, watermarks: WatermarkTracker, out: Outbox) -> int | None:
         """Count what the watermark has passed, and emit the Standing after each."""
