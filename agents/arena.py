@@ -1,9 +1,9 @@
 """Arena: accepts commits and reveals in the order of their time, prices and scores open records as time goes on.
 
 Event time alone drives it. What waits for a record is decided once the watermark over both input topics has passed it.
-A record is due on each whole hour from its first commit on, on the whole 5 minutes after each reveal, and after each
-grace that ends without one. A due time E is evaluated as of E, with the reveals made by then, once the clock is
-`GRACE_S` past it; due times passed at once are evaluated one by one.
+A record is due on each whole hour from its first commit on, on the whole 5 minutes after each reveal (and 5 minutes
+later, when that finds no price yet), and after each grace that ends without one. A due time E is evaluated as of E,
+with the reveals made by then, once the clock is `GRACE_S` past it; due times passed at once are evaluated one by one.
 """
 
 from typing import Annotated, Final
@@ -102,11 +102,7 @@ class ArenaReducer(Reducer):
     def _decide_before(self, time_ms: int, out: Outbox) -> None:
         last: Waiting | None = None
         for last in self._pending.pop_before(time_ms):
-            event = last.event
-            if isinstance(event, arena.Opened):
-                self._books.open(event)
-                continue
-            receipt = self._door.commit(event) if isinstance(event, arena.Commit) else self._door.reveal(event)
+            receipt = self._door.answer(last.event)
             out.emit(RECEIPTS, receipt.agent, receipt, receipt.at)
         if last is not None:
             self._decided = place_in_time(last)
@@ -154,9 +150,10 @@ class ArenaReducer(Reducer):
             self._due.add(five_minutes_after(at_ms), book.key, "reveal")
 
     def _schedule_second_look(self, book: RecordBook, outcome: arena.Outcome, after_s: int) -> None:
-        """Look again when the exit candle has closed: one without trades is shown only then, and is a price."""
+        """Look again when a short hold's exit candle has closed: without trades it is shown, and a price, only then."""
         closes_s = (-(-outcome.exit_at_s // FIVE_MINUTES_S) + 1) * FIVE_MINUTES_S
-        if outcome.status == "unscorable" and closes_s > after_s:
+        unpriced = outcome.side is not None and outcome.status in ("pending", "unscorable")
+        if unpriced and outcome.horizon_s < HOUR_S and closes_s > after_s:
             self._due.add(closes_s, book.key, "exit")
 
     def _schedule_again(self, book: RecordBook) -> None:

@@ -1,4 +1,4 @@
-"""What is accepted into open records: commits and reveals in the order of their time, each with its receipt."""
+"""What is accepted as open records and into them, in the order of its time, each with its receipt."""
 
 from collections.abc import Callable
 from typing import Final
@@ -14,6 +14,7 @@ from rules.arena.contract import (
     accept_commit,
     accept_reveal,
     open_any_coin_record,
+    open_list_record,
 )
 from rules.arena.types import Commit, Reveal
 from topics import arena
@@ -26,13 +27,34 @@ Accepted = Callable[[RecordBook, Commit | Reveal, int], None]
 
 
 class Door:
-    """Checks what waits for a record against the contract's rules and keeps what passes."""
+    """Checks what is asked of records against the contract's rules and keeps what passes."""
 
     def __init__(self, books: RecordBooks, keccak: Keccak, deployment: Deployment, accepted: Accepted) -> None:
         self._books = books
         self._keccak = keccak
         self._deployment = deployment
         self._accepted = accepted
+
+    def answer(self, message: arena.Opened | arena.Commit | arena.Reveal) -> Receipt:
+        """Take in what is asked, or say why not; the receipt is the answer to its sender."""
+        if isinstance(message, arena.Opened):
+            return self.open(message)
+        return self.commit(message) if isinstance(message, arena.Commit) else self.reveal(message)
+
+    def open(self, message: arena.Opened) -> Receipt:
+        """Open a record over a list of coins, or say why not (Rule A15)."""
+        terms = open_list_record(
+            message.book_id,
+            message.owner,
+            message.coins or (),
+            message.min_horizon_s,
+            message.max_horizon_s,
+            message.at // 1_000,
+        )
+        if isinstance(terms, Refusal):
+            return _receipt(message, "arena.open", terms, None, "")
+        self._books.open(message)
+        return _receipt(message, "arena.open", None, message.record, f"record {message.record} is open.")
 
     def commit(self, message: arena.Commit) -> Receipt:
         """Accept a commit into its record, or say why not (Rule A15); the first opens an any-coin record."""
@@ -117,7 +139,11 @@ def reveal_receipt(message: arena.Reveal, refusal: Refusal | None) -> Receipt:
 
 
 def _receipt(
-    message: arena.Commit | arena.Reveal, kind: str, refusal: Refusal | None, ref: str | None, detail: str
+    message: arena.Opened | arena.Commit | arena.Reveal,
+    kind: str,
+    refusal: Refusal | None,
+    ref: str | None,
+    detail: str,
 ) -> Receipt:
     return Receipt(
         id=message.post,

@@ -1,7 +1,8 @@
 """The rows of one venue series, grown as event time goes on: final ones are asked for once, the newest ones again.
 
 What a row looks like depends on when the venue is asked, and a score must not. So each row carries the moment from
-which it counts, and a view as of E holds exactly what the venue showed 120 s after E, whenever it was asked since.
+which it counts, and a view as of E holds exactly what the venue showed 120 s after E, whenever it was asked since; only
+of a candle that still forms as of E no more than time and open may be relied on.
 """
 
 from bisect import bisect_left, bisect_right
@@ -53,7 +54,7 @@ class SeriesRows(Generic[Row]):
             return self._chunks(chunk_start_s, as_of_s)
         spans = self._chunks(chunk_start_s, start_s - 1)
         newest_s = min(to_s, as_of_s) // self._step_s * self._step_s
-        if not self._holds(newest_s):
+        if not self._holds(newest_s, as_of_s):
             # a row is final once its end plus one step has passed (Rule A18)
             spans += self._chunks(max(start_s, self._floor(self._complete_s) - self._step_s), as_of_s)
         return spans
@@ -95,13 +96,14 @@ class SeriesRows(Generic[Row]):
             del self._rows[:end]
             self._start_s = start_s
 
-    def _holds(self, newest_s: int) -> bool:
-        """Tell whether no answer can change a view up to this row: it is final, or its open is known already."""
-        if newest_s + self._step_s <= self._complete_s:
+    def _holds(self, newest_s: int, as_of_s: int) -> bool:
+        """Tell whether an answer can change nothing up to this row: it is final, or forms and its open is known."""
+        closes_s = newest_s + self._step_s
+        if closes_s <= self._complete_s:
             return True
         place = bisect_left(self._rows, newest_s, key=_time)
         known = place < len(self._rows) and self._rows[place][0] == newest_s
-        return known and newest_s not in self._late_ms
+        return known and closes_s > as_of_s and newest_s not in self._late_ms
 
     def _floor(self, time_s: int) -> int:
         return time_s // self._step_s * self._step_s
