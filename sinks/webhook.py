@@ -39,9 +39,9 @@ class RetryPolicy:
         return float(self.first_wait_s * 2 ** (failures - 1))
 
 
-def signature(secret: str, body: bytes) -> str:
+def signature(secret: bytes, body: bytes) -> str:
     """Return the signature header's value: `sha256=` and the HMAC-SHA256 of the body under the secret, in hex."""
-    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    return "sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest()
 
 
 class Webhook:
@@ -56,8 +56,8 @@ class Webhook:
     def __init__(
         self,
         url: str,
+        secret: bytes | None = None,
         *,
-        secret: str | None = None,
         policy: RetryPolicy | None = None,
         wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:

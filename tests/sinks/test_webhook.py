@@ -88,7 +88,7 @@ async def test_an_alert_is_posted_as_it_is_with_its_id(receiver: Receiver) -> No
 
 
 async def test_a_secret_signs_the_bytes_of_the_body(receiver: Receiver) -> None:
-    async with Webhook(receiver.url, secret="pass word") as webhook:
+    async with Webhook(receiver.url, b"pass word") as webhook:
         await webhook.send(ALERT.encode())
     ((headers, body),) = receiver.got
     expected = hmac.new(b"pass word", body, hashlib.sha256).hexdigest()
