@@ -103,7 +103,7 @@ class SeriesRows(Generic[Row]):
             return True
         place = bisect_left(self._rows, newest_s, key=_time)
         known = place < len(self._rows) and self._rows[place][0] == newest_s
-        return known and closes_s > as_of_s and newest_s not in self._late_ms
+        return known and closes_s > as_of_s
 
     def _floor(self, time_s: int) -> int:
         return time_s // self._step_s * self._step_s

@@ -253,3 +253,18 @@ async def test_the_promise_waits_for_the_evaluation_that_comes_next() -> None:
         assert await on.until(START_MS + 61 * MINUTE_MS) == START_MS + 60 * MINUTE_MS
         assert await on.until(START_MS + 62 * MINUTE_MS) == START_MS + 62 * MINUTE_MS
         assert [row.at for row in on.outcomes()] == [START_MS + 60 * MINUTE_MS]
+
+
+async def test_an_evaluation_waits_for_the_reveals_of_its_own_second_however_far_the_clock_is() -> None:
+    example = Example(ALICE, 0, None, START_MS, 0)
+    call = Call("ETH", 1, 600, bytes(32))
+    example.commit(call, START_MS + MINUTE_MS)
+    example.reveal(0, call, START_MS + HOUR_MS + 900)
+    commit, reveal = records_of([example], RecordMaker())
+    async with stage() as on:
+        await on.venue.clock.advance(START_MS + 2 * HOUR_MS)
+        early = [Watermark(topic, START_MS + 2 * HOUR_MS) for topic in (COMMITS, CLOCK)]
+        await on.run.work([commit, *early, Watermark(REVEALS, START_MS + HOUR_MS + 800)])
+        assert on.outcomes() == []
+        await on.run.work([reveal, Watermark(REVEALS, START_MS + HOUR_MS + 1_000)])
+        assert [(row.at, row.status) for row in on.outcomes()] == [(START_MS + HOUR_MS, "revealed")]
