@@ -26,10 +26,44 @@ def _axis(**more: Any) -> Row:
     return base | more
 
 
-def candlesticks(candles: list[Row], levels: list[Row], volatility: list[Row]) -> Row:
+MOST_LABELS = 8
+"""Level lines with words on them: more of them would cover each other."""
+
+
+def _label_before(moment: datetime, candles: list[Row]) -> str | None:
+    """Return the place on the axis of the candle that a moment falls into, or of the last one before it."""
+    before = [row["open_time"] for row in candles if row["open_time"] <= moment]
+    return label(before[-1]) if before else None
+
+
+def _vertical(moments: dict[str, datetime], candles: list[Row]) -> list[Row]:
+    places = {name: _label_before(moment, candles) for name, moment in moments.items()}
+    style = {"color": INK, "type": "solid", "width": 1, "opacity": 0.6}
+    text = {"formatter": "{b}", "color": INK, "position": "insideEndTop", "rotate": 0}
+    return [
+        {"name": name, "xAxis": place, "lineStyle": style, "label": text}
+        for name, place in places.items()
+        if place is not None
+    ]
+
+
+def _bounds(candles: list[Row], levels: list[float]) -> Row:
+    """Return axis limits that hold the candles and every level, with a little air."""
+    low = min([*(row["low"] for row in candles), *levels])
+    high = max([*(row["high"] for row in candles), *levels])
+    air = (high - low) * 0.06 or abs(high) * 0.01
+    # The limits are no round numbers, so they get no words.
+    text = {"color": INK, "showMinLabel": False, "showMaxLabel": False}
+    return {"min": low - air, "max": high + air, "axisLabel": text}
+
+
+def candlesticks(
+    candles: list[Row], levels: list[Row], volatility: list[Row], moments: dict[str, datetime] | None = None
+) -> Row:
     """Return candles with horizontal open levels, and σ per √hour below when there is any.
 
-    `levels` have `name` (a kind, never agent text) and `level`.
+    `levels` have `name` (a kind, never agent text) and `level`. With `moments` the picture is of one call: they become
+    vertical lines, and the axis reaches every level.
     """
     times = [label(row["open_time"]) for row in candles]
     known = {label(row["at"]): round(100 * row["sigma"], 4) for row in volatility if row["sigma"] is not None}
@@ -39,6 +73,8 @@ def candlesticks(candles: list[Row], levels: list[Row], volatility: list[Row]) -
     grids: list[Row] = [FRAME | {"top": 16, "height": 250 if with_sigma else 324}]
     x_axes = [_axis(type="category", data=times, gridIndex=0, splitLine={"show": False})]
     y_axes = [_axis(type="value", scale=True, position="right", gridIndex=0)]
+    if moments is not None:
+        y_axes[0] |= _bounds(candles, [level for _, level in distinct])
     series: list[Row] = [
         {
             "name": "price",
@@ -49,8 +85,17 @@ def candlesticks(candles: list[Row], levels: list[Row], volatility: list[Row]) -
                 "silent": True,
                 "symbol": "none",
                 "lineStyle": {"color": LEVEL, "type": "dashed", "width": 1},
-                "label": {"position": "insideStartTop", "color": LEVEL, "fontSize": 11, "formatter": "{b} {c}"},
-                "data": [{"name": name, "yAxis": level} for name, level in distinct],
+                "label": {
+                    "show": len(distinct) <= MOST_LABELS,
+                    "position": "insideStartTop",
+                    "color": LEVEL,
+                    "fontSize": 11,
+                    "formatter": "{b} {c}",
+                },
+                "data": [
+                    *({"name": name, "yAxis": level} for name, level in distinct),
+                    *_vertical(moments or {}, candles),
+                ],
             },
         }
     ]

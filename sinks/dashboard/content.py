@@ -1,5 +1,6 @@
 """What a page consists of, and the templates that make text of it: everything is escaped unless a template says so."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sinks.clickhouse.reader import Reader
 from sinks.dashboard.address import PAGE_ROWS, Address, path_to
+
+_HEX = re.compile(r"(0x)?[0-9a-fA-F]{20,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,11 @@ def span(seconds: float | None) -> str:
     return f"{hours} h {rest} min" if hours else f"{rest} min"
 
 
+def brief(text: str) -> str:
+    """Return an address or hash by its ends, any other text as it is."""
+    return f"{text[:8]}…{text[-6:]}" if _HEX.fullmatch(text) else text
+
+
 def spark(values: list[float], width: int = 120, height: int = 28) -> str:
     """Return the points of a small line chart, for an SVG polyline of this size."""
     finite = [value for value in values if isfinite(value)]
@@ -103,6 +111,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "when": when, "number": number, "price": price, "percent": percent, "span": span, "spark": spark,
+        "brief": brief,
     }  # fmt: skip
     environment.globals |= {"path_to": path_to, "PAGE_ROWS": PAGE_ROWS}
     return environment

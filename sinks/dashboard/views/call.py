@@ -44,11 +44,12 @@ async def build(reader: Reader, subject: str, _address: Address) -> Content:
         reader.rows(CALL_LEDGER, call=subject),
         reader.rows(CALL_TOUCHES, call=subject),
     )  # fmt: skip
+    moments = {"posted": call["posted_at"], "deadline": call["deadline"]}
     return Content(
         title="Call",
         filters="",
         above=render("call_head.html", call=call, terms=terms, attempts=attempts),
-        chart=candlesticks(candles, levels_of(terms), []) if candles else None,
+        chart=candlesticks(candles, levels_of(terms), [], moments) if candles else None,
         below=render(
             "call.html", call=call, attempts=attempts, stored={one["sha256"]: one for one in stored}, entries=entries,
             touches=touches, candles=len(candles),

@@ -26,8 +26,7 @@ async def build(reader: Reader, subject: str, address: Address) -> Content:
     hours = address.choice("hours", HOURS) or DEFAULT_HOURS
     candles: list[dict[str, object]] = []
     volatility: list[dict[str, object]] = []
-    # An aggregate over no rows is the epoch, not nothing.
-    if state is not None and state["price"]:
+    if state is not None and state["price"] is not None:
         span = {"from_ms": to_ms(state["through"] - timedelta(hours=int(hours))), "to_ms": to_ms(state["through"])}
         candles, volatility = await asyncio.gather(
             reader.rows(CANDLES, coin=coin, interval="5m", venue=venue, **span),
