@@ -15,6 +15,8 @@ from streams.delivery.publisher import Publisher
 from streams.delivery.shell import AgentShell
 from streams.provision import create_topics
 
+SINK_FETCH_WAIT_MS = 200
+
 log = structlog.get_logger()
 
 
@@ -25,7 +27,7 @@ async def run_worker(settings: Settings, role: Role, *, create: bool = True) -> 
     """
     bus = settings.bus()
     if role == "sink":
-        bus = replace(bus, group=f"{bus.group}-sink")
+        bus = replace(bus, group=f"{bus.group}-sink", fetch_max_wait_ms=max(bus.fetch_max_wait_ms, SINK_FETCH_WAIT_MS))
     async with AsyncExitStack() as stack:
         data = stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-worker-"))
         specs = await agents_of(role, settings, stack)

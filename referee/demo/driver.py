@@ -8,7 +8,7 @@ from referee.demo.arena_accounts import ArenaAccount
 from referee.demo.floor_agents import Draft, FloorDesk
 from referee.demo.progress import PipelineProgress
 from referee.simulated.server import SimulatedVenue
-from rules.market import FIVE_MINUTES_MS, HOUR_MS
+from rules.market import FIVE_MINUTES_MS, HOUR_MS, MINUTE_MS
 from streams.app import Bus
 from streams.delivery.outbox import Output
 from streams.delivery.publisher import Publisher
@@ -19,13 +19,18 @@ from streams.signing import sign_envelope
 from topics.registry import INGRESS
 
 STEP_MS = FIVE_MINUTES_MS
+PAST_BOUNDARY_MS = 125_000
+LAG_ALLOWED_MS = 30 * MINUTE_MS
+ASK_THE_VENUE = ("settlement", "arena")
 
 
 class Driver:
     """Steps the simulated time and does in each step what the world does: venue, feed, agents, ticks.
 
-    Agents act within a step on what they could see at its beginning. The next step begins when every agent's watermark
-    has reached the end of this one, so results do not depend on how fast anything runs.
+    A step ends two minutes and five seconds after a candle's close: what settles at that close is due. Sample agents act
+    within a step on what they could see at its beginning. The next step begins when the agents that ask the venue have
+    reached the end of this one, so that it answers each as of its time; the others, which only join what is on the bus,
+    may be half an hour behind. So results do not depend on how fast anything runs.
     """
 
     def __init__(
@@ -51,6 +56,7 @@ class Driver:
 
     async def run(self, start_ms: int, end_ms: int, *, pace_s: float, on_step: Callable[[int], None]) -> None:
         """Run from `start_ms` to `end_ms` (whole steps both); `pace_s` is the least wall time of a simulated hour."""
+        await self._venue.advance(start_ms)
         await self._feed.start()
         await self._bus_feed.flush(start_ms)
         await self._publisher.send(ticks(self._bus, start_ms))
@@ -63,9 +69,11 @@ class Driver:
             await self._venue.advance(now_ms)
             await asyncio.gather(self._step_feed(now_ms), self._post(drafts, now_ms))
             drafts = []
-            await self._progress.reached(now_ms)
+            await self._progress.reached(now_ms, ASK_THE_VENUE)
+            await self._progress.reached(now_ms - LAG_ALLOWED_MS)
             on_step(now_ms)
             await _until(floor)
+        await self._progress.reached(end_ms)
 
     async def _plan(self, seen_ms: int, before_ms: int) -> list[Draft]:
         drafts = await self._desk.drafts(seen_ms, before_ms)

@@ -1,6 +1,6 @@
 """Waits for the pipeline: follows the `progress` topic until every agent has reached a time, or a sink an offset."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
@@ -31,9 +31,10 @@ class PipelineProgress:
         """Let go of the broker."""
         await self._consumer.stop()
 
-    async def reached(self, time_ms: int) -> None:
-        """Return once the watermark of every origin is at `time_ms` or later."""
-        while not all(seen is not None and seen >= time_ms for seen in self._watermarks.values()):
+    async def reached(self, time_ms: int, agents: Collection[str] | None = None) -> None:
+        """Return once the watermarks of these agents' partitions (all, if none is named) are at `time_ms` or later."""
+        origins = [name for name in self._watermarks if agents is None or name.partition("/")[0] in agents]
+        while not all(seen is not None and seen >= time_ms for seen in map(self._watermarks.get, origins)):
             await self._read()
 
     async def delivered(self, ends: Mapping[str, int]) -> None:

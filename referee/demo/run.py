@@ -12,7 +12,7 @@ from typing import Any
 
 from referee.agents import engine_agents
 from referee.demo.arena_accounts import accounts
-from referee.demo.driver import STEP_MS, Driver, or_failure
+from referee.demo.driver import PAST_BOUNDARY_MS, STEP_MS, Driver, or_failure
 from referee.demo.floor_agents import FloorDesk
 from referee.demo.market import MarketViews
 from referee.demo.processes import RunProcesses
@@ -135,7 +135,7 @@ class Demo:
 
         Raises `RunFailedError` when a process of the run ends before it.
         """
-        start_ms = FIRST_DAY_MS
+        start_ms = FIRST_DAY_MS + PAST_BOUNDARY_MS
         end_ms = start_ms + self._options.days * DAY_MS
         work = self._driver.run(start_ms, end_ms, pace_s=self._options.pace_s, on_step=on_step)
         await or_failure(work, self._processes.failure)
@@ -145,8 +145,8 @@ class Demo:
         summary = await summarise(self._bus)
         return {
             "days": self._options.days,
-            "from": iso(start_ms),
-            "to": iso(end_ms),
+            "from": iso(FIRST_DAY_MS),
+            "to": iso(FIRST_DAY_MS + self._options.days * DAY_MS),
             "seed": self._options.seed,
             "envelopes": self._driver.sent,
             **summary,
