@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sinks.clickhouse.reader import Reader
 from sinks.dashboard.address import PAGE_ROWS, Address, path_to
 
-_HEX = re.compile(r"(0x)?[0-9a-fA-F]{20,}")
+_HEX = re.compile(r"((?:0x)?[0-9a-fA-F]{20,})((?:/\d{1,6})?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,9 @@ def span(seconds: float | None) -> str:
 
 
 def brief(text: str) -> str:
-    """Return an address or hash by its ends, any other text as it is."""
-    return f"{text[:8]}…{text[-6:]}" if _HEX.fullmatch(text) else text
+    """Return an address or hash by its ends, a record's number with it, and any other text as it is."""
+    found = _HEX.fullmatch(text)
+    return f"{text[:8]}…{found[1][-6:]}{found[2]}" if found else text
 
 
 def spark(values: list[float], width: int = 120, height: int = 28) -> str:

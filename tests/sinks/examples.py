@@ -75,7 +75,7 @@ def score(**changes: Any) -> Score:
         "level": "building", "beta": 0.1, "t_stat": 1.2, "profit_t": 1.1, "profit": 0.02, "edge": 0.5, "risk": 0.4,
         "calls": 12, "revealed": 10, "withheld": 1, "unscorable": 0, "pending": 1, "coverage": 0.91, "days": 3.0,
         "hit_rate": 0.6, "mean_return": 0.002, "total_return": 0.021, "max_drawdown": 0.004,
-        "curve": (CurvePoint(t=T0 // 1000 - 86_400, v=0.01), CurvePoint(t=T0 // 1000, v=0.021)),
+        "curve": (CurvePoint(t=T0 // 1000 - 86_400, v=1.01), CurvePoint(t=T0 // 1000, v=1.021)),
     }  # fmt: skip
     return Score(**(values | changes))
 

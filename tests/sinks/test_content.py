@@ -64,6 +64,7 @@ def test_times_have_their_date_and_are_utc() -> None:
 
 def test_only_addresses_and_hashes_are_shortened() -> None:
     assert brief("0x" + "ab" * 20) == "0xababab…ababab"
+    assert brief("0x" + "ab" * 20 + "/17") == "0xababab…ababab/17"
     assert brief("an agent with a very long name indeed") == "an agent with a very long name indeed"
 
 

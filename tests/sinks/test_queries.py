@@ -1,5 +1,6 @@
 """Tests of what the pages' queries answer, against the embedded ClickHouse."""
 
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from sinks.clickhouse.queries import LedgerSort, Query, counted, paged
 from sinks.clickhouse.reader import Reader
 from sinks.errors import SinkError
 from tests.sinks.browser import insert
-from tests.sinks.examples import HOUR_MS, T0, alert, call, candle, settlement, standing
+from tests.sinks.examples import HOUR_MS, T0, alert, call, candle, score, settlement, standing
 from topics.floor import Settlement
 
 pytestmark = pytest.mark.embedded
@@ -144,3 +145,21 @@ async def test_a_reader_of_a_missing_database_says_so_and_works_once_it_is_there
     client.command(f"DROP DATABASE {database}")
     client.close()
     await reader.close()
+
+
+def test_the_fetch_shown_is_that_of_the_venue_the_call_is_pinned_to(client: Client) -> None:
+    (pinned,) = settlement().fetched
+    second = pinned.model_copy(update={"venue": "bybit", "at": T0})
+    settlements(client, settlement(fetched=(second, pinned)), settlement(id="x/1", call="x", fetched=(second,)))
+    rows = ask(client, paged(queries.LEDGER, LedgerSort.AGENT, False, "call"), **ANY, status="", limit=9, offset=0)
+    times = [row["fetched_at"] and int(row["fetched_at"].replace(tzinfo=UTC).timestamp() * 1000) for row in rows]
+    assert [(row["fetched_venue"], row["answers"]) for row in rows] == [("hyperliquid", 2), ("hyperliquid", 1)]
+    assert times == [pinned.at, None]
+
+
+def test_a_record_curve_is_a_return_that_starts_at_nothing(client: Client) -> None:
+    insert(client, "arena.scores", [score().encode()])
+    values = [row["total_return"] for row in ask(client, queries.RECORD_CURVE, record="r1")]
+    assert values == pytest.approx([0.01, 0.021])
+    (record,) = ask(client, queries.RECORDS)
+    assert record["curve"] == pytest.approx([0.01, 0.021])

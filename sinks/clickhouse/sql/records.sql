@@ -2,7 +2,7 @@
 SELECT * FROM
 (
     SELECT record, owner, value, level, beta, calls, revealed, withheld, unscorable, pending, days, hit_rate,
-        total_return, max_drawdown, curve.v AS curve, as_of_s
+        total_return, max_drawdown, arrayMap(v -> v - 1, curve.v) AS curve, as_of_s
     FROM current_scores
     UNION ALL
     SELECT record, owner, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, [], NULL
