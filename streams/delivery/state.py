@@ -46,8 +46,8 @@ class PartitionState:
         return offset < self.offsets.get(topic, 0)
 
     def include(self, topic: str, next_offset: int) -> None:
-        """Note that the state covers the topic up to (not including) `next_offset`."""
-        self.offsets[topic] = next_offset
+        """Note that the state covers the topic up to (not including) `next_offset`; a replay never takes it back."""
+        self.offsets[topic] = max(next_offset, self.offsets.get(topic, 0))
 
     def take_changes(self) -> list[tuple[str, bytes | None]]:
         """Return what changed since the last call as (table key, value or None), the source offsets last.
