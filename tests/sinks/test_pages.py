@@ -262,3 +262,11 @@ def test_the_pages_say_when_clickhouse_is_away_and_come_back_by_themselves(
         migrate(connect(clickhouse_url, "later"))
         expect(page.locator("#app .empty")).to_contain_text("No call has been settled yet", timeout=15_000)
         page.context.close()
+
+
+def test_open_calls_begin_with_the_next_deadline(browser: Browser, large_url: str) -> None:
+    page = open_page(browser, f"{large_url}/?status=open")
+    due = page.locator(f"{ROW} [data-label=settled]").all_inner_texts()
+    assert len(due) == 50
+    assert due == sorted(due)
+    page.context.close()

@@ -31,9 +31,11 @@ async def build(reader: Reader, _subject: str, address: Address) -> Content:
     }
     bound = filters | ({} if status == "open" else {"status": status})
     sort = address.sort(LedgerSort, LedgerSort.DEADLINE if status == "open" else LedgerSort.SETTLED)
+    # The next deadline matters most of what is open, the latest settlement of what has ended.
+    descending = address.descending and (status != "open" or "sort" in address.values)
 
     async def page_of(pager: Pager) -> list[dict[str, object]]:
-        page = paged(query, sort, address.descending, "call")
+        page = paged(query, sort, descending, "call")
         return await reader.rows(page, limit=PAGE_ROWS, offset=pager.offset, **bound)
 
     asked = Pager(address, address.page * PAGE_ROWS)
