@@ -1,8 +1,8 @@
 """The whole demo as a plain batch program: recorded files and sent envelopes in, everything settled out.
 
-It shares the rulebooks with the referee and nothing else: no stream, no agent, no table. What the run's clock decides is
-said here in words: steps end 125 s after a whole 5 minutes, the settleable list is read once an hour by the first of
-them, a settlement is due when the clock has reached it, an Arena evaluation 120 s after its moment.
+It shares the rulebooks with the referee and nothing else: no stream, no agent, no table. What the clock of a run
+decides is said here in words: steps end 125 s after a whole 5 minutes, the settleable list is read once an hour by the
+first of them, a settlement is due when the clock has reached it, an Arena evaluation 120 s after its moment.
 """
 
 from collections.abc import Iterable
