@@ -1,12 +1,29 @@
 """Everything that can be configured, from environment variables `REFEREE_*`."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from streams.app import Bus
+
+Broker = Literal["kafka", "tansu"]
+
+
+class BrokerTraits(TypedDict):
+    """What the bus must know of a broker."""
+
+    idempotent: bool
+    fetch_max_wait_ms: int
+    exact_ends: bool
+
+
+BROKERS: Mapping[Broker, BrokerTraits] = {
+    "kafka": {"idempotent": True, "fetch_max_wait_ms": 100, "exact_ends": True},
+    "tansu": {"idempotent": False, "fetch_max_wait_ms": 2, "exact_ends": False},
+}
 
 
 class Settings(BaseSettings):
@@ -24,8 +41,7 @@ class Settings(BaseSettings):
     group: str = Field("referee", description="consumer group of the workers")
     partitions: int = Field(2, ge=1, le=1024, description="partitions of every topic that is spread")
     replication: int = Field(1, ge=1, description="replication factor of topics that the referee creates")
-    kafka_idempotence: bool = Field(True, description="whether the broker has idempotent producers (Tansu has not)")
-    fetch_max_wait_ms: int = Field(100, ge=1, description="how long the broker may hold an empty fetch")
+    broker: Broker = Field("kafka", description="what REFEREE_KAFKA is: kafka, or tansu with its limits")
 
     database: str = Field("referee", description="ClickHouse database")
 
@@ -53,8 +69,7 @@ class Settings(BaseSettings):
             prefix=self.topic_prefix,
             partitions=self.partitions,
             group=self.group,
-            idempotent=self.kafka_idempotence,
-            fetch_max_wait_ms=self.fetch_max_wait_ms,
+            **BROKERS[self.broker],
         )
 
     def environment(self) -> dict[str, str]:

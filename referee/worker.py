@@ -27,7 +27,8 @@ async def run_worker(settings: Settings, role: Role, *, create: bool = True) -> 
     """
     bus = settings.bus()
     if role == "sink":
-        bus = replace(bus, group=f"{bus.group}-sink", fetch_max_wait_ms=max(bus.fetch_max_wait_ms, SINK_FETCH_WAIT_MS))
+        # nobody waits for a sink, so it need not ask the broker often
+        bus = replace(bus, group=f"{bus.group}-sink", fetch_max_wait_ms=SINK_FETCH_WAIT_MS)
     async with AsyncExitStack() as stack:
         data = stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-worker-"))
         specs = await agents_of(role, settings, stack)

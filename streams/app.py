@@ -17,8 +17,8 @@ from topics.registry import Topic
 class Bus:
     """Where the bus is, how its topics are laid out, and what the broker can.
 
-    `idempotent` false and a short `fetch_max_wait_ms` are for Tansu: it has no idempotent producers, and it answers a
-    fetch late, where Kafka answers as soon as there is a record.
+    The last three differ for Tansu: it has no idempotent producers, it answers a waiting fetch late where Kafka answers
+    as soon as there is a record, and it reports the end of a partition as if its last batch held one record.
     """
 
     bootstrap: str
@@ -27,6 +27,7 @@ class Bus:
     group: str = "referee"
     idempotent: bool = True
     fetch_max_wait_ms: int = 100
+    exact_ends: bool = True
 
     def topic_name(self, topic: Topic) -> str:
         """Return the topic's name on this bus."""

@@ -31,8 +31,9 @@ class Envelope(Message):
 class Receipt(Message):
     """The one answer to an envelope: accepted, or rejected with a code and a sentence.
 
-    `id` is the sha256 of the envelope's signature bytes (of the raw record where there is none); `ref` names what an
-    accepted envelope made: the agent, the call, the record, or `record/call` for a commit.
+    `id` is the sha256 of the envelope's signature and signed text once the envelope is taken in; what `ingress` refuses
+    has `:partition:offset` behind it, so that a late copy never replaces the answer to the original. `ref` names what
+    an accepted envelope made: the agent, the call, the record, or `record/call` for a commit.
     """
 
     id: str

@@ -27,10 +27,10 @@ ASK_THE_VENUE = ("settlement", "arena")
 class Driver:
     """Steps the simulated time and does in each step what the world does: venue, feed, agents, ticks.
 
-    A step ends two minutes and five seconds after a candle's close: what settles at that close is due. Sample agents act
-    within a step on what they could see at its beginning. The next step begins when the agents that ask the venue have
-    reached the end of this one, so that it answers each as of its time; the others, which only join what is on the bus,
-    may be half an hour behind. So results do not depend on how fast anything runs.
+    A step ends two minutes and five seconds after a candle's close, when what settles at that close is due. Sample
+    agents act within a step on what they could see at its beginning. The next step begins when the agents that ask the
+    venue have reached the end of this one, so that it answers each as of its time; the others, which only join what is
+    on the bus, may be half an hour behind. So results do not depend on how fast anything runs.
     """
 
     def __init__(

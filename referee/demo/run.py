@@ -18,7 +18,6 @@ from referee.demo.market import MarketViews
 from referee.demo.processes import RunProcesses
 from referee.demo.progress import PipelineProgress
 from referee.demo.summary import summarise
-from referee.demo.topics_reader import end_offsets
 from referee.embedded.ports import free_port, is_port_free
 from referee.embedded.stack import EmbeddedStack
 from referee.settings import Settings
@@ -30,6 +29,7 @@ from streams.app import Bus
 from streams.clock import SteppedClock
 from streams.delivery.publisher import Publisher
 from streams.delivery.reducer import AgentSpec
+from streams.ends import end_offsets, partitions_of
 from streams.feed.bus import BusFeed
 from streams.feed.feed import Feed, FeedSettings
 from streams.provision import create_topics
@@ -39,7 +39,6 @@ from streams.venues.hyperliquid_socket import HyperliquidSocket
 from topics.registry import by_name
 
 FIRST_DAY_MS = 1_749_168_000_000  # 2025-06-06; the venue's halt is on 2025-06-08
-TANSU_FETCH_WAIT_MS = 2
 SOCKET_PACE_MS = 0
 DEFAULT_PORT = 8080
 
@@ -140,7 +139,8 @@ class Demo:
         work = self._driver.run(start_ms, end_ms, pace_s=self._options.pace_s, on_step=on_step)
         await or_failure(work, self._processes.failure)
         replayed_s = time.monotonic() - self._began_s
-        ends = await end_offsets(self._bus, by_name(TOPIC_NAMES))
+        ends = await end_offsets(self._bus, partitions_of(self._bus, by_name(TOPIC_NAMES)))
+        ends = {f"{tp.topic.removeprefix(self._bus.prefix)}/{tp.partition}": end for tp, end in ends.items()}
         await or_failure(self._progress.delivered(ends), self._processes.failure)
         summary = await summarise(self._bus)
         return {
@@ -182,7 +182,7 @@ def demo_settings(given: Settings, servers: EmbeddedStack, venue: SimulatedVenue
         "bybit_url": venue.bybit_url,
     }
     if given.kafka is None:
-        changes |= {"kafka_idempotence": False, "fetch_max_wait_ms": TANSU_FETCH_WAIT_MS}
+        changes["broker"] = "tansu"
     else:
         changes["topic_prefix"] = given.topic_prefix + run_name
     if given.clickhouse is not None:

@@ -13,6 +13,10 @@ from typing import Any, cast
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
+from streams.ends import end_offsets
+
+QUIET_FETCH_WAIT_MS = 100
+
 
 class BatchConsumer(driver.Consumer):
     """A consumer whose messages are batches and whose commits are marks."""
@@ -51,13 +55,23 @@ class BatchConsumer(driver.Consumer):
             return None
         return min(marks[reader] for reader in readers)
 
+    async def highwaters(self, *partitions: TP) -> Mapping[TP, int]:
+        """Return where partitions really end: recovery that stops inside the last batch would tear the state."""
+        app: Any = self.app
+        if app.bus.exact_ends:
+            return await super().highwaters(*partitions)
+        return cast(Mapping[TP, int], await end_offsets(app.bus, partitions))
+
     async def _drain_messages(self, fetcher: Any) -> None:
         stopped = self._stopped.is_set
+        quiet = 0
         try:
             while not (stopped() or fetcher._stopped.is_set()):
                 records, _ = await self._wait_next_records(timeout=1.0)
                 if self.should_stop:
                     return
+                quiet = 0 if records else quiet + 1
+                cast(BatchConsumerThread, self._thread).set_fetch_wait(quiet=quiet > 0)
                 if not records:
                     await asyncio.sleep(0)
                 elif self.flow_active:
@@ -96,9 +110,19 @@ class BatchConsumerThread(driver.AIOKafkaConsumerThread):
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         consumer = super()._create_worker_consumer(transport)
-        app: Any = self.app
-        consumer._fetch_max_wait_ms = app.bus.fetch_max_wait_ms
+        consumer._fetch_max_wait_ms = self._busy_fetch_wait_ms
         return consumer
+
+    @property
+    def _busy_fetch_wait_ms(self) -> int:
+        app: Any = self.app
+        return int(app.bus.fetch_max_wait_ms)
+
+    def set_fetch_wait(self, *, quiet: bool) -> None:
+        """Let the broker hold fetches for long once a second has passed without a record, and briefly otherwise."""
+        consumer: Any = self._ensure_consumer()
+        busy_ms = self._busy_fetch_wait_ms
+        consumer._fetcher._fetch_max_wait_ms = max(busy_ms, QUIET_FETCH_WAIT_MS) if quiet else busy_ms
 
 
 class BatchTransport(driver.Transport):
