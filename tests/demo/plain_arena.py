@@ -16,14 +16,12 @@ from rules.arena.contract import (
     open_any_coin_record,
 )
 from rules.arena.open_record import OpenResult, score_open
-from rules.arena.types import Candle, CoinRows, Commit, Funding, OpenRecord, Prediction, Reveal
-from rules.market import Candle as RecordedCandle
+from rules.arena.types import Commit, OpenRecord, Prediction, Reveal
 from tests.demo.envelopes import Request
 from tests.demo.plain_floor import Json, receipt
+from tests.demo.plain_market import HOUR_S, STEP_S, Market, market_of
 from tests.demo.recorded import Recorded
 
-HOUR_S, STEP_S = 3_600, 300
-ASKED_AFTER_S = 120
 REVEAL_GRACE_S = 604_800
 
 
@@ -107,10 +105,11 @@ class Arena:
 
     def evaluate(self, last_s: int) -> None:
         """Evaluate every record at each of its times up to `last_s`."""
+        market = market_of(self.recorded)
         for record in self.records.values():
-            self._evaluate(record, last_s)
+            self._evaluate(record, market, last_s)
 
-    def _evaluate(self, record: Record, last_s: int) -> None:
+    def _evaluate(self, record: Record, market: dict[str, Market], last_s: int) -> None:
         due = record.due_s(last_s)
         known: dict[int, Json] = {}
         for as_of_s in range(record.terms.opened_at_s // STEP_S * STEP_S, last_s + 1, STEP_S):
@@ -119,8 +118,8 @@ class Arena:
             # what was sent by then; a later reveal is a later evaluation's
             commits = [commit for commit in record.commits if commit.locked_at_s <= as_of_s]
             reveals = [reveal for reveal in record.reveals if reveal.at_s <= as_of_s]
-            market = market_as_of(self.recorded, as_of_s)
-            result = score_open(record.terms, commits, reveals, market, self.recorded.listed, as_of_s)
+            rows = {coin: series.as_of(as_of_s) for coin, series in market.items()}
+            result = score_open(record.terms, commits, reveals, rows, self.recorded.listed, as_of_s)
             for row in result.predictions:
                 outcome = outcome_of(record, row)
                 if known.get(row.call_id) == outcome:
@@ -132,34 +131,6 @@ class Arena:
                 if unpriced and row.horizon_s < HOUR_S and closes_s > as_of_s:
                     due.add(closes_s)
             self.scores.append(score_of(record, result, as_of_s))
-
-
-def market_as_of(recorded: Recorded, as_of_s: int) -> dict[str, CoinRows]:
-    """Return the rows that count as of a moment, two minutes after which the venue is asked.
-
-    A candle without trades is shown when it is over, funding when the venue has sent it.
-    """
-    sent_by_ms = (as_of_s + ASKED_AFTER_S) * 1_000
-    return {
-        coin: CoinRows(
-            hourly=_shown(recorded.hourly[coin], HOUR_S, as_of_s),
-            fine=_shown(recorded.fine[coin], STEP_S, as_of_s),
-            funding=[
-                Funding(round(time_ms / 3_600_000) * HOUR_S, rate)
-                for time_ms, rate in recorded.funding[coin]
-                if time_ms <= sent_by_ms
-            ],
-        )
-        for coin in recorded.fine
-    }
-
-
-def _shown(candles: list[RecordedCandle], step_s: int, as_of_s: int) -> list[Candle]:
-    return [
-        Candle(one.open_time_ms // 1_000, one.open, one.high, one.low, one.close)
-        for one in candles
-        if one.open_time_ms // 1_000 + (step_s if one.volume == 0 else 0) <= as_of_s
-    ]
 
 
 def outcome_of(record: Record, row: Prediction) -> Json:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from rules.arena.commitment import Deployment
 from rules.market import DAY_MS, HOUR_MS
 from tests.demo.envelopes import Sent, in_order
-from tests.demo.plain_arena import ASKED_AFTER_S, Arena
+from tests.demo.plain_arena import Arena
 from tests.demo.plain_floor import Floor
+from tests.demo.plain_market import ASKED_AFTER_S
 from tests.demo.recorded import Recorded
 
 PAST_BOUNDARY_MS = 125_000
