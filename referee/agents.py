@@ -5,14 +5,16 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Literal
 
-from sinks.webhook import Webhook
-
 from agents import alerts, arena, ingress, ledger, levels, sealing, settlement, standing, volatility, warehouse
 from agents.venue_reading import Venues
 from referee.settings import Settings
 from rules.arena.commitment import Deployment
 from sinks.clickhouse.rows import TOPIC_NAMES, rows_of
 from sinks.clickhouse.writer import ClickHouseWriter
+from sinks.live import TOPIC_NAMES as LIVE_TOPICS
+from sinks.live import LiveViews
+from sinks.retry import patiently
+from sinks.webhook import Webhook
 from streams.delivery.outbox import SinkRecord
 from streams.delivery.reducer import AgentSpec
 from streams.venues.base import venue_client
@@ -61,22 +63,32 @@ async def engine_agents(settings: Settings, stack: AsyncExitStack) -> tuple[Agen
 
 
 async def sink_agents(settings: Settings, stack: AsyncExitStack) -> tuple[AgentSpec, ...]:
-    """Return the agents that carry the bus to ClickHouse; raises `SinkError` when it is away."""
+    """Return the agents that carry the bus to ClickHouse and, where there is one, to Redis; raises `SinkError`."""
     if settings.clickhouse is None:
         raise ValueError("REFEREE_CLICKHOUSE is not set and no server was started")
     writer = await ClickHouseWriter.open(settings.clickhouse, settings.database)
     stack.push_async_callback(writer.close)
 
     async def write(records: Sequence[SinkRecord]) -> None:
-        await writer.write(row for record in records for row in rows_of(record.topic, record.value))
+        rows = [row for record in records for row in rows_of(record.topic, record.value)]
+        await patiently(lambda: writer.write(rows))
 
     topics = by_name(TOPIC_NAMES)
     spread = tuple(topic for topic in topics if not topic.single_partition)
     single = tuple(topic for topic in topics if topic.single_partition)
-    return (
+    agents = (
         warehouse.spec("warehouse", spread, write),
         warehouse.spec("warehouse-single", single, write, single_partition=True),
     )
+    if settings.redis is None:
+        return agents
+    views = LiveViews(settings.redis, settings.topic_prefix or "referee:")
+    stack.push_async_callback(views.close)
+
+    async def show(records: Sequence[SinkRecord]) -> None:
+        await patiently(lambda: views.write([(record.topic, record.value) for record in records]))
+
+    return (*agents, warehouse.spec("live", by_name(LIVE_TOPICS), show))
 
 
 async def agents_of(role: Role, settings: Settings, stack: AsyncExitStack) -> tuple[AgentSpec, ...]:

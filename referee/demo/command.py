@@ -18,20 +18,23 @@ from referee.settings import Settings
 
 
 def demo_command(settings: Settings, options: Options, *, once: bool, as_json: bool) -> int:
-    """Run the demo and return the exit code: 0, 1 when a process of the run failed, 130 when interrupted early."""
+    """Run the demo and return the exit code: 0, 1 when a process of the run failed, 130 when interrupted before its end."""
     configure_logs(logging.ERROR)
     console = Console(stderr=True)
+    summarised = asyncio.Event()
     try:
-        asyncio.run(_run(settings, options, console, once=once, as_json=as_json))
+        asyncio.run(_run(settings, options, console, summarised, once=once, as_json=as_json))
     except (RunFailedError, ServerFailedError) as error:
         console.print(str(error), style="red", markup=False, highlight=False)
         return 1
     except KeyboardInterrupt:
-        return 130
+        return 0 if summarised.is_set() else 130
     return 0
 
 
-async def _run(settings: Settings, options: Options, console: Console, *, once: bool, as_json: bool) -> None:
+async def _run(
+    settings: Settings, options: Options, console: Console, summarised: asyncio.Event, *, once: bool, as_json: bool
+) -> None:
     with Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
     ) as bar:
@@ -46,13 +49,14 @@ async def _run(settings: Settings, options: Options, console: Console, *, once: 
                 console.print(f"Pages: {demo.page_url}")
             summary = await demo.run(on_step)
             bar.stop()
-            _show(summary, console, as_json=as_json)
+            _show(summary, as_json=as_json)
+            summarised.set()
             if not once:
                 console.print(f"Pages stay up at {demo.page_url} until Ctrl-C")
                 raise RunFailedError(await demo.until_failure())
 
 
-def _show(summary: dict[str, Any], console: Console, *, as_json: bool) -> None:
+def _show(summary: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(summary, ensure_ascii=False), flush=True)
         return

@@ -7,6 +7,8 @@ from random import Random
 
 from rules.floor.constants import PROBABILITY_MAX, PROBABILITY_MIN
 
+SLIP_RATE = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Habit:
@@ -30,6 +32,11 @@ def shifted(estimate: float, logits: float) -> float:
     return round(min(max(moved, PROBABILITY_MIN), PROBABILITY_MAX), 3)
 
 
+def noisy(rng: Random, estimate: float) -> float:
+    """Return any opinion around the estimate, and now and then one that Rule F1 refuses."""
+    return 0.99 if rng.random() < SLIP_RATE else shifted(estimate, rng.gauss(0, 1.0))
+
+
 MAJORS = ("BTC", "ETH", "SOL")
 
 HABITS: Mapping[str, Habit] = {
@@ -43,6 +50,6 @@ HABITS: Mapping[str, Habit] = {
         Habit(
             "bold", ("BTC", "ETH", "SOL", "HYPE"), lambda rng, _: rng.random() < 0.5, 0.5, lambda _, b: shifted(b, 1.2)
         ),
-        Habit("noise", MAJORS, lambda rng, _: rng.random() < 0.5, 1.2, lambda rng, b: shifted(b, rng.gauss(0, 1.0))),
+        Habit("noise", MAJORS, lambda rng, _: rng.random() < 0.5, 1.2, noisy),
     )
 }
