@@ -92,4 +92,4 @@ def test_order_does_not_depend_on_arrival_nor_on_restarts(events: Sequence[Event
     left = [event for mark in sorted(marks) for event in queue.pop_before(mark)]
     queue = waiting(again(state))
     left += list(queue.pop_before(10_000))
-    assert [order(event) for event in left] == sorted(set(map(order, events)))  # type: ignore[type-var]
+    assert [order(event) for event in left] == sorted(set(map(order, events)))
