@@ -18,7 +18,7 @@ from referee.settings import Settings
 
 
 def demo_command(settings: Settings, options: Options, *, once: bool, as_json: bool) -> int:
-    """Run the demo and return the exit code: 0, 1 when a process of the run failed, 130 when interrupted before its end."""
+    """Run the demo and return the exit code: 0, 1 when a process of the run failed, 130 when interrupted."""
     configure_logs(logging.ERROR)
     console = Console(stderr=True)
     summarised = asyncio.Event()

@@ -110,12 +110,10 @@ class AgentShell:
         for topic_name, records in batches:
             topic = self._topics[topic_name]
             for record in records:
-                if topic is INGRESS:
-                    # agents write here too: only the broker's own time, never a header, says how far the topic is
-                    partition.tracker.update(topic.name, METRONOME, record.timestamp)
                 if is_watermark(record.headers):
-                    if topic is not INGRESS:
-                        partition.tracker.update(topic.name, *parse(record.headers))
+                    # anybody may write to ingress: there the broker's own time counts, and never what a header says
+                    mark = (METRONOME, record.timestamp) if topic is INGRESS else parse(record.headers)
+                    partition.tracker.update(topic.name, *mark)
                 elif not partition.state.includes(topic.name, record.offset):
                     self._apply(partition, record, outbox)
             partition.state.include(topic.name, records[-1].offset + 1)
