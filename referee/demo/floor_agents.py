@@ -9,6 +9,7 @@ from typing import Literal
 
 from referee.demo.habits import HABITS, Habit
 from referee.demo.market import MarketViews, View
+from rules.canonical import number_text
 from rules.floor.baseline import Calibration, baseline
 from rules.floor.constants import DAILY_CAP
 from rules.floor.terms import Close, Range, Touch
@@ -99,13 +100,14 @@ class FloorAgent:
     def _terms(self, slot: Slot, price: float, log_distance: float) -> tuple[Touch | Close | Range, str]:
         level = five_digits(price * math.exp(log_distance))
         if slot.kind == "touch":
-            return Touch(level), f"{slot.coin} trades at {level} before"
+            return Touch(level), f"{slot.coin} trades at {number_text(level)} before"
         if slot.kind == "close":
             direction: Literal["above", "below"] = "above" if log_distance > 0 else "below"
-            return Close(level, direction), f"{slot.coin} closes {direction} {level} at"
+            return Close(level, direction), f"{slot.coin} closes {direction} {number_text(level)} at"
         width = abs(log_distance) + 1e-3
         low, high = five_digits(price * math.exp(-1.4 * width)), five_digits(price * math.exp(1.4 * width))
-        return Range(low, high), f"{slot.coin} stays between {low} and {high} until"
+        edges = f"{number_text(low)} and {number_text(high)}"
+        return Range(low, high), f"{slot.coin} stays between {edges} until"
 
 
 def five_digits(price: float) -> float:
