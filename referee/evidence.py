@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from sinks.clickhouse.reader import Reader, Record
 CANDLES_1H_MS = 32 * DAY_MS
 CANDLES_5M_MS = PRICE_MAX_AGE_MS + 2 * FIVE_MINUTES_MS
 WAITING_REASONS = ("source_unavailable", "venues_disagree")
+CALL_ID = re.compile(r"[0-9a-f]{1,64}")
 
 
 class EvidenceError(Exception):
@@ -118,6 +120,8 @@ def is_retried(sealed: Record, settlement: Record) -> bool:
 
 
 async def _sealed(reader: Reader, call: str) -> Record:
+    if CALL_ID.fullmatch(call) is None:
+        raise EvidenceError(f"call {call!r}: is no id, which is 64 of 0-9 a-f, or the beginning of one")
     found = await reader.rows(CALL, call=call)
     if not found:
         raise EvidenceError(f"call {call}: there is no sealed call with this id")

@@ -1,5 +1,6 @@
 """`referee topics`: creates the bus's topics and says what each of them is for."""
 
+import asyncio
 import json
 from contextlib import AsyncExitStack
 from typing import Any
@@ -42,12 +43,23 @@ async def create(settings: Settings, *, stepped: bool = False) -> tuple[str, ...
         return await create_topics(settings.bus(), specs, replication=settings.replication, stepped=stepped)
 
 
+def create_command(settings: Settings, *, stepped: bool, as_json: bool) -> None:
+    """Create what is missing and print its names; raises `KafkaError`."""
+    created = asyncio.run(create(settings, stepped=stepped))
+    if as_json:
+        print(json.dumps({"created": list(created)}))
+    else:
+        print("\n".join(created) or "every topic is there already")
+
+
 def describe_command(settings: Settings, *, as_json: bool) -> None:
     """Print every topic, as one JSON array or as a table."""
     if as_json:
         print(json.dumps(described(settings), ensure_ascii=False))
         return
-    table = Table("topic", "key", "partitions", "kept", "watermarks of", "carries")
+    table = Table(box=None)
+    for heading in ("topic", "key", "parts", "kept", "watermarks of", "carries"):
+        table.add_column(heading, no_wrap=heading in ("topic", "kept"))
     for topic in TOPICS:
         table.add_row(
             settings.topic_prefix + topic.name,
@@ -57,7 +69,7 @@ def describe_command(settings: Settings, *, as_json: bool) -> None:
             ", ".join(topic.writers) or "none",
             topic.doc,
         )
-    Console().print(table)
+    Console(markup=False, highlight=False).print(table)
 
 
 def kept(topic: Topic) -> str:
