@@ -52,7 +52,7 @@ def make(root: Path) -> None:
     lock = root / "requirements.lock"
     packages = sum(1 for line in lock.read_text().splitlines() if line and not line.startswith("#"))
     began_s = time.monotonic()
-    say(f"making .venv: {packages} packages, 1.6 GB, a minute or two")
+    say(f"making .venv: {packages} packages, 1.6 GB, some minutes")
     log = root / ".make" / "install.log"
     run(log, [sys.executable, "-m", "venv", "--clear", str(environment)], "cannot make .venv")
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
