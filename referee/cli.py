@@ -137,12 +137,12 @@ def evidence(
 def verify(bundles: Annotated[list[str], typer.Argument(help="bundle files, or folders of them")]) -> None:
     """Recompute evidence bundles offline and compare them with what they expect.
 
-    Exit code 0 when all match, 1 when one differs, 2 when one is malformed or contradicts its own raw answers.
+    Exit code 0 when all match, 1 when one differs, 2 when one is malformed or contradicts itself.
     """
-    from referee.raw_answers import evaluate_with_answers
+    from referee.bundle_extras import evaluate_published
     from referee.verify import EVALUATORS, verify_command
 
-    EVALUATORS["floor-call"] = evaluate_with_answers
+    EVALUATORS["floor-call"] = evaluate_published
     raise typer.Exit(verify_command(bundles))
 
 

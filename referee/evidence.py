@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from referee.evidence_queries import ANSWERS, BODIES, CALL, CANDLES, LISTINGS, PAST_CALLS, RECEIPTS, SETTLEMENT
+from referee.evidence_queries import ANSWERS, BODIES, CALL, CANDLES, LEDGER, LISTINGS, PAST_CALLS, RECEIPTS, SETTLEMENT
 from referee.raw_answers import PINNED, SECOND, RawAnswer, Row, shown_by, venue_symbol
 from rules.floor.baseline import Calibration
 from rules.floor.constants import GRACE_MS, PRICE_MAX_AGE_MS, RETRY_LIMIT_MS, RULES_VERSION
@@ -97,6 +97,7 @@ async def call_bundle(reader: Reader, call: str) -> dict[str, Any]:
         "disputes": [],
         "expected": _expected(sealed, settlement),
         "answers": answers,
+        "ledger": await _entries(reader, sealed["id"], settlement["id"]),
     }
 
 
@@ -146,6 +147,12 @@ async def _answers(reader: Reader, call: str, settlement: str) -> list[dict[str,
             raise EvidenceError(f"call {call}: the raw answer {row['sha256']} is stored with bytes of sha256 {actual}")
         row["body"] = body
     return named
+
+
+async def _entries(reader: Reader, call: str, settlement: str) -> list[dict[str, Any]]:
+    """Return the ledger's entries of the seal and the settlement, as far as they are appended already."""
+    rows = await reader.rows(LEDGER, ids=[call, settlement])
+    return [row | {"body": json.loads(row["body"])} for row in rows]
 
 
 async def _market(reader: Reader, sealed: Record, answers: list[dict[str, Any]]) -> dict[str, Any]:

@@ -66,6 +66,12 @@ WHERE venue = {venue:String} AND coin = {coin:String} AND `interval` = {interval
 ORDER BY open_time
 """
 
+_LEDGER = """
+SELECT seq, kind, unit, toUnixTimestamp64Milli(at) AS at, body, prev, hash
+FROM (SELECT * FROM ledger FINAL WHERE id IN {ids:Array(String)})
+ORDER BY seq
+"""
+
 CALL = Query("evidence call", _CALL)
 SETTLEMENT = Query("evidence settlement", _SETTLEMENT)
 ANSWERS = Query("evidence answers", _ANSWERS)
@@ -74,3 +80,4 @@ PAST_CALLS = Query("evidence past calls", _PAST_CALLS)
 RECEIPTS = Query("evidence receipts", _RECEIPTS)
 LISTINGS = Query("evidence listings", _LISTINGS)
 CANDLES = Query("evidence candles", _CANDLES)
+LEDGER = Query("evidence ledger", _LEDGER)

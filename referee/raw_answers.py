@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
-from rules.floor.bundle.call_result import evaluate_call
 from rules.floor.bundle.fields import BundleError, Fields
 from rules.floor.sources import parse_source
 from rules.market import FIVE_MINUTES_MS
@@ -87,18 +86,11 @@ def read_answers(document: Mapping[str, object]) -> list[RawAnswer]:
     return answers
 
 
-def evaluate_with_answers(document: Mapping[str, object]) -> dict[str, object]:
-    """Recompute a `floor-call` bundle, and hold its rows to the raw answers where it carries them.
+def check_rows(document: Mapping[str, object], shown: Shown) -> None:
+    """Hold a bundle's rows after the post, and what it says of a delisting, to what its raw answers show.
 
-    Raises BundleError when it is malformed or its rows are not what the answers show.
+    Raises BundleError naming the row that is not what they show.
     """
-    result = evaluate_call(document)
-    if ANSWERS in document:
-        _check_rows(document, shown_by(read_answers(document)))
-    return result
-
-
-def _check_rows(document: Mapping[str, object], shown: Shown) -> None:
     bundle = Fields(document)
     posted_at_ms = bundle.time_ms("posted_at")
     market = bundle.fields("market")
