@@ -15,12 +15,12 @@ from streams.delivery.outbox import Outbox, Output
 from streams.delivery.publisher import Publisher
 from streams.delivery.reducer import AgentSpec, PoisonError, Reducer
 from streams.delivery.shell import AgentShell
-from streams.delivery.watermarks import header, parse
+from streams.delivery.watermarks import header
 from topics.base import Message
 from topics.registry import POSTS, QUOTES, Topic
 
 WRITER = "ingress"
-WITHIN_S = 30
+WITHIN_S = 60
 
 
 class Note(Message):
@@ -81,33 +81,44 @@ class WatchedApp(RefereeApp):
 
     log_of_marks: list[tuple[str, Any]]
     loses_marks = False
+    marked: asyncio.Event
 
     def mark(self, agent: str, topic: str, partition: int, next_offset: int) -> None:
         """Mark, then note the offset."""
         if not self.loses_marks:
             super().mark(agent, topic, partition, next_offset)
         self.log_of_marks.append(("mark", (topic.removeprefix(self.bus.prefix), partition, next_offset)))
+        self.marked.set()
 
 
 @dataclass
 class Running:
     """A running app and what it did."""
 
-    app: RefereeApp
+    app: WatchedApp
     log: list[tuple[str, Any]] = field(default_factory=list)
+
+    async def until_marked(self, next_offsets: Mapping[int, int]) -> None:
+        """Return once the posts are done with, up to an offset in each partition."""
+        wanted = [("mark", (POSTS.name, number, offset)) for number, offset in next_offsets.items()]
+        while not all(mark in self.log for mark in wanted):
+            self.app.marked.clear()
+            await self.app.marked.wait()
 
     def table(self) -> Mapping[str, bytes]:
         """Return what the agent's table holds."""
-        return dict(self.app.tables["probe"].data.data)
+        table: Any = self.app.tables["probe"]
+        return dict(table.data.data)
 
 
 @asynccontextmanager
 async def running(bus: Bus, data: Path, *, loses_marks: bool = False) -> AsyncIterator[Running]:
     """Run the probe on a bus until the block ends."""
     log: list[tuple[str, Any]] = []
-    async with asyncio.timeout(2 * WITHIN_S), WatchedPublisher(bus.bootstrap, log, prefix=bus.prefix) as publisher:
+    async with asyncio.timeout(WITHIN_S), WatchedPublisher(bus.bootstrap, log, prefix=bus.prefix) as publisher:
         app = WatchedApp(bus, publisher, str(data))
         app.log_of_marks = log
+        app.marked = asyncio.Event()
         app.loses_marks = loses_marks
         AgentShell(app, probe_spec(), {})
         app.finalize()
@@ -116,6 +127,11 @@ async def running(bus: Bus, data: Path, *, loses_marks: bool = False) -> AsyncIt
             yield Running(app, log)
         finally:
             await app.stop()
+
+
+def notes(records: Iterable[ConsumerRecord]) -> list[Note]:
+    """Return the notes that records carry."""
+    return [Note.decode(record.value) for record in records]
 
 
 def post(text: str | None, at_ms: int, partition: int = 0) -> Output:
@@ -135,69 +151,6 @@ async def sent(bus: Bus, outputs: Iterable[Output]) -> None:
     """Send records with a producer of the test's own."""
     async with Publisher(bus.bootstrap, prefix=bus.prefix, idempotent=False) as publisher:
         await publisher.send(outputs)
-
-
-class Reader:
-    """Reads topics from their start, so that a test can wait for what must come."""
-
-    def __init__(self, bus: Bus, *topics: Topic) -> None:
-        self._bus = bus
-        self._topics = topics
-        self.records: list[ConsumerRecord] = []
-        self._consumer = AIOKafkaConsumer(
-            bootstrap_servers=bus.bootstrap, fetch_max_wait_ms=bus.fetch_max_wait_ms, enable_auto_commit=False
-        )
-
-    async def __aenter__(self) -> "Reader":
-        await self._consumer.start()
-        partitions = [
-            TopicPartition(self._bus.topic_name(topic), number)
-            for topic in self._topics
-            for number in range(topic.partitions(self._bus.partitions))
-        ]
-        self._consumer.assign(partitions)
-        await self._consumer.seek_to_beginning(*partitions)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._consumer.stop()
-
-    def of(self, topic: Topic) -> list[ConsumerRecord]:
-        """Return the data records of a topic read so far, in order."""
-        name = self._bus.topic_name(topic)
-        return [record for record in self.records if record.topic == name and not record.headers]
-
-    def notes(self) -> list[Note]:
-        """Return the probe's notes read so far."""
-        return [Note.decode(record.value) for record in self.of(QUOTES)]
-
-    async def read(self) -> None:
-        """Take what comes within half a second."""
-        for batch in (await self._consumer.getmany(timeout_ms=500)).values():
-            self.records += batch
-
-    async def until(self, topic: Topic, count: int) -> list[ConsumerRecord]:
-        """Return a topic's data records once there are so many."""
-        async with asyncio.timeout(WITHIN_S):
-            while len(self.of(topic)) < count:
-                await self.read()
-        return self.of(topic)
-
-    async def until_watermark(self, topic: Topic, time_ms: int) -> list[ConsumerRecord]:
-        """Return a topic's data records once each of the probe's partitions has promised this time behind them."""
-        expected = topic.partitions(self._bus.partitions) * self._bus.partitions
-        async with asyncio.timeout(WITHIN_S):
-            while len(self._promises(topic, time_ms)) < expected:
-                await self.read()
-        return self.of(topic)
-
-    def _promises(self, topic: Topic, time_ms: int) -> set[tuple[int, str]]:
-        name = self._bus.topic_name(topic)
-        return {
-            (record.partition, parse(record.headers)[0])
-            for record in self.records
-            if record.topic == name and record.headers and record.timestamp >= time_ms
-        }
 
 
 async def committed(bus: Bus, topic: Topic) -> Mapping[int, int | None]:

@@ -10,14 +10,15 @@ from streams.delivery.watermarks import parse
 from streams.provision import create_topics
 from tests.streams.delivery.probe import (
     Note,
-    Reader,
     committed,
     marks,
+    notes,
     post,
     probe_spec,
     running,
     sent,
 )
+from tests.streams.delivery.reader import Reader
 from topics.operations import DeadLetter
 from topics.registry import DEAD_LETTERS, POSTS, PROGRESS, QUOTES
 
@@ -37,7 +38,9 @@ async def test_outputs_are_delivered_before_state_and_state_before_offsets(ready
     await sent(bus, [*(post(f"n{n}", T0 + n, n % 2) for n in range(20)), *marks(bus, T0 + 100)])
     async with Reader(bus, QUOTES, PROGRESS) as reader, running(bus, tmp_path) as run:
         await reader.until_watermark(QUOTES, T0 + 100)
-        assert {(note.partition, note.offset) for note in reader.notes()} == {(p, o) for p in (0, 1) for o in range(10)}
+        assert {(note.partition, note.offset) for note in notes(reader.of(QUOTES))} == {
+            (p, o) for p in (0, 1) for o in range(10)
+        }
     kinds = [kind for kind, what in run.log if what]
     assert set(kinds) == {"outputs", "state", "mark"}
     covered: dict[int, int] = {}
@@ -85,8 +88,12 @@ async def test_a_record_that_cannot_be_processed_becomes_a_dead_letter_and_the_o
     async with Reader(bus, QUOTES, DEAD_LETTERS) as reader, running(bus, tmp_path):
         letters = [DeadLetter.decode(record.value) for record in await reader.until(DEAD_LETTERS, 2)]
         await reader.until_watermark(QUOTES, T0 + 100)
-    assert [note.text for note in sorted(reader.notes(), key=lambda note: note.offset)] == ["one", "two", "three"]
-    assert [note.seen for note in sorted(reader.notes(), key=lambda note: note.offset)] == [1, 2, 3]
+    assert [note.text for note in sorted(notes(reader.of(QUOTES)), key=lambda note: note.offset)] == [
+        "one",
+        "two",
+        "three",
+    ]
+    assert [note.seen for note in sorted(notes(reader.of(QUOTES)), key=lambda note: note.offset)] == [1, 2, 3]
     by_offset = {letter.offset: letter for letter in letters}
     assert by_offset.keys() == {1, 3}
     assert (by_offset[1].cause, by_offset[3].cause) == ("bad_note", "undecodable")
@@ -101,13 +108,14 @@ async def test_records_read_again_are_known_and_change_nothing(ready: Bus, tmp_p
     bus = ready
     await sent(bus, [*(post(f"n{n}", T0 + n, n % 2) for n in range(40)), *marks(bus, T0 + 100)])
     async with Reader(bus, QUOTES) as reader:
-        async with running(bus, tmp_path, loses_marks=True):
-            await reader.until_watermark(QUOTES, T0 + 100)
+        async with running(bus, tmp_path, loses_marks=True) as run:
+            await run.until_marked({0: 21, 1: 21})
         assert await committed(bus, POSTS) == {0: None, 1: None}
         await sent(bus, [post("last", T0 + 150, 0), *marks(bus, T0 + 200)])
         async with running(bus, tmp_path) as run:
+            await run.until_marked({0: 23, 1: 22})
             await reader.until_watermark(QUOTES, T0 + 200)
             seen = {key: value for key, value in run.table().items() if key.endswith("/seen")}
-    assert len(reader.notes()) == 41
+    assert len(notes(reader.of(QUOTES))) == 41
     assert seen == {"0/seen": b"21", "1/seen": b"20"}
     assert await committed(bus, POSTS) == {0: 23, 1: 22}
