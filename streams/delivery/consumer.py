@@ -7,7 +7,7 @@ partitions go Faust's usual way, so recovery is Faust's.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from faust.transport.drivers import aiokafka as driver
@@ -24,6 +24,7 @@ class BatchConsumer(driver.Consumer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._marks: dict[TP, dict[str, int]] = {}
+        self._held: set[TP] = set()
 
     def _new_consumer_thread(self) -> "BatchConsumerThread":
         return BatchConsumerThread(self, loop=self.loop, beacon=self.beacon)
@@ -37,6 +38,29 @@ class BatchConsumer(driver.Consumer):
         await super().on_partitions_revoked(revoked)
         for tp in revoked:
             self._marks.pop(tp, None)
+        self._held -= revoked
+
+    def pause_partitions(self, tps: Iterable[TP]) -> None:
+        """Stop fetching from partitions."""
+        super().pause_partitions(tps)
+        self._held.difference_update(tps)
+
+    def resume_partitions(self, tps: Iterable[TP]) -> None:
+        """Fetch from partitions, from those of agents not before the flow resumes.
+
+        Behind recovery Faust resumes the agents' partitions, seeks, and then clears the agents' queues: what is fetched
+        in between is lost, and the marks of what follows commit past it.
+        """
+        wanted = set(tps)
+        changelogs = {tp for tp in wanted if self._is_changelog_tp(tp)}
+        self._held |= wanted - changelogs
+        super().resume_partitions(changelogs)
+
+    def resume_flow(self) -> None:
+        """Let records flow, from the partitions of agents too where they were resumed."""
+        super().resume_flow()
+        held, self._held = self._held, set()
+        super().resume_partitions(held)
 
     def ack(self, message: Any) -> bool:
         """Let go of the message; that it left a stream says nothing about its effects."""
