@@ -4,8 +4,13 @@ A post waits until its coin's candles that closed at or before `posted_at` are k
 list in force is known: a join in event time, whatever arrived first (Rules F2, F4, F6).
 """
 
+import math
+from functools import partial
+from typing import Annotated
+
 import orjson
 from aiokafka.structs import ConsumerRecord
+from pydantic import Field, TypeAdapter
 
 from agents.market_view import CoinView
 from rules.floor.baseline import Calibration, baseline
@@ -16,7 +21,7 @@ from rules.floor.terms import Close, Range, Touch
 from rules.market import HOUR_MS
 from streams.delivery.outbox import Outbox
 from streams.delivery.pending import Pending
-from streams.delivery.reducer import AgentSpec, Reducer
+from streams.delivery.reducer import AgentSpec, PoisonError, Reducer
 from streams.delivery.state import PartitionState
 from streams.delivery.watermarks import WatermarkTracker
 from topics.floor import Post, Quote
@@ -27,13 +32,18 @@ from topics.registry import CANDLES, LISTINGS, POSTS, QUOTES, VOLATILITY
 
 LISTINGS_PREFIX = "listings/"
 CALIBRATION = Calibration()
+SETTLED_KINDS = ("touch", "close", "range")
+EARLIEST_REFUSALS = ("source_not_settleable", "terms_invalid")
+
+_candle_topic: TypeAdapter[Candle | Complete] = TypeAdapter(Annotated[Candle | Complete, Field(discriminator="type")])
 
 
 class VolatilityReducer(Reducer):
-    """The coins, the settleable lists and the waiting posts of one partition."""
+    """The pinned venue's coins and settleable lists, and the waiting posts, of one partition."""
 
-    def __init__(self, state: PartitionState) -> None:
+    def __init__(self, state: PartitionState, venue: str) -> None:
         super().__init__(state)
+        self._venue = venue
         self._coins: dict[str, CoinView] = {}
         for key in dict.fromkeys(key.partition("/")[0] for key, _ in state.items("candles/")):
             self._coins[key] = CoinView(state, key)
@@ -48,11 +58,14 @@ class VolatilityReducer(Reducer):
             self._posts.add(Post.decode(record.value))
         elif record.topic.endswith(LISTINGS.name):
             self._list(Listings.decode(record.value))
-        elif orjson.loads(record.value).get("type") == "complete":
-            complete = Complete.decode(record.value)
-            self._coin(complete.coin).complete(complete)
         else:
-            self._candle(Candle.decode(record.value), out)
+            message = _candle_topic.validate_json(record.value)
+            if message.venue != self._venue:
+                return
+            if isinstance(message, Complete):
+                self._coin(message.coin).complete(message)
+            elif message.closed:
+                self._candle(message, out)
 
     async def advance(self, watermarks: WatermarkTracker, out: Outbox) -> int | None:
         """Answer the posts whose market is known; promise up to the first that still waits."""
@@ -87,10 +100,11 @@ class VolatilityReducer(Reducer):
         source = settleable.find(fields.source)
         s = view.price_at(post.posted_at) if view is not None and source is not None and source.is_price else None
         checked = check_call(call, post.posted_at, settleable, s)
-        if isinstance(checked, Refusal):
+        kind = fields.terms.get("kind")
+        if isinstance(checked, Refusal) and (kind in SETTLED_KINDS or checked.code in EARLIEST_REFUSALS):
             return _refused(post, checked)
-        if not isinstance(checked.terms, Touch | Close | Range):
-            detail = f"terms.kind is {checked.terms.kind}; this version settles touch, close and range"
+        if isinstance(checked, Refusal) or not isinstance(checked.terms, Touch | Close | Range):
+            detail = f"terms.kind is {kind}; this version settles {', '.join(SETTLED_KINDS)}"
             return _refused(post, Refusal("terms_invalid", detail))
         sigma = None if view is None else view.sigma_at(post.posted_at)
         sealed = fields.model_copy(update={"source": checked.source.text, "terms": checked.terms.as_json()})
@@ -109,11 +123,12 @@ class VolatilityReducer(Reducer):
         )
 
     def _candle(self, candle: Candle, out: Outbox) -> None:
-        if not candle.closed:
-            return
+        if candle.volume > 0 and not (0 < candle.close < math.inf):
+            raise PoisonError("bad_price", f"close of {candle.coin} is {candle.close!r}; it must be above 0 and finite")
         view = self._coin(candle.coin)
         if view.add(candle) and candle.interval == "1h":
-            closed_ms = candle.close_time
+            # A correction of an earlier hour changes what is known now; the past hours stand as they were published.
+            closed_ms = view.candles["1h"][-1].open_time_ms + HOUR_MS
             rolling = view.rolling
             volatility = Volatility(
                 venue=candle.venue,
@@ -131,6 +146,8 @@ class VolatilityReducer(Reducer):
         return self._coins[key]
 
     def _list(self, listings: Listings) -> None:
+        if listings.venue != self._venue:
+            return
         texts = [
             f"{listings.venue}:{coin.coin}:price"
             for coin in listings.coins
@@ -168,6 +185,7 @@ def _refused(post: Post, refusal: Refusal) -> Quote:
     )
 
 
-def spec() -> AgentSpec:
-    """Return the agent: candles, listings and posts in, quotes and volatilities out."""
-    return AgentSpec("volatility", (CANDLES, LISTINGS, POSTS), (QUOTES, VOLATILITY), VolatilityReducer)
+def spec(venue: str = "hyperliquid") -> AgentSpec:
+    """Return the agent: candles and listings of the pinned venue and posts in, quotes and volatilities out."""
+    inputs = (CANDLES, LISTINGS, POSTS)
+    return AgentSpec("volatility", inputs, (QUOTES, VOLATILITY), partial(VolatilityReducer, venue=venue))
