@@ -111,8 +111,45 @@ class Running:
         return dict(table.data.data)
 
 
+def linger_behind_seeks(consumer: Any) -> None:
+    """Give the consumer time between its seek behind recovery and what recovery does next.
+
+    That is until two batches have come for the agent, of which it works on one and has the other in its queue, or until
+    two fetches are over.
+    """
+    seek, fetch, deliver = consumer.perform_seek, consumer._wait_next_records, consumer.callback
+    fetches, batches = asyncio.Semaphore(0), asyncio.Semaphore(0)
+
+    async def both(signals: asyncio.Semaphore) -> None:
+        await signals.acquire()
+        await signals.acquire()
+
+    async def perform_seek() -> None:
+        recovering = consumer.flow_active
+        await seek()
+        if recovering:
+            waits = {asyncio.ensure_future(both(fetches)), asyncio.ensure_future(both(batches))}
+            _, left = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for wait in left:
+                wait.cancel()
+
+    async def wait_next_records(timeout: float) -> Any:  # noqa: ASYNC109
+        fetched = await fetch(timeout)
+        fetches.release()
+        return fetched
+
+    async def callback(message: Any) -> None:
+        await deliver(message)
+        if message.topic.endswith(POSTS.name):
+            batches.release()
+
+    consumer.perform_seek, consumer._wait_next_records, consumer.callback = perform_seek, wait_next_records, callback
+
+
 @asynccontextmanager
-async def running(bus: Bus, data: Path, *, loses_marks: bool = False) -> AsyncIterator[Running]:
+async def running(
+    bus: Bus, data: Path, *, loses_marks: bool = False, lingers_behind_seeks: bool = False
+) -> AsyncIterator[Running]:
     """Run the probe on a bus until the block ends."""
     log: list[tuple[str, Any]] = []
     async with asyncio.timeout(WITHIN_S), WatchedPublisher(bus.bootstrap, log, prefix=bus.prefix) as publisher:
@@ -122,6 +159,8 @@ async def running(bus: Bus, data: Path, *, loses_marks: bool = False) -> AsyncIt
         app.loses_marks = loses_marks
         AgentShell(app, probe_spec(), {})
         app.finalize()
+        if lingers_behind_seeks:
+            linger_behind_seeks(app.consumer)
         await app.start()
         try:
             yield Running(app, log)
