@@ -32,8 +32,8 @@ class FinishedRun:
     records: dict[str, list[ConsumerRecord]]
 
     def sent(self, topic: Topic) -> list[Json]:
-        """Return a topic's messages as JSON, one for each record."""
-        return [json.loads(record.value) for record in self.records[topic.name]]
+        """Return a topic's messages as JSON, each content once: after a rebalance an agent may say the same again."""
+        return [json.loads(raw) for raw in dict.fromkeys(record.value for record in self.records[topic.name])]
 
     def by(self, topic: Topic, *names: str) -> dict[tuple[Any, ...], Json]:
         """Return a topic's messages by some of their fields; raises ValueError when two differ in content."""
