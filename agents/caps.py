@@ -1,10 +1,11 @@
-"""What sealing counts for one agent of the Floor: calls sealed today, open calls, settled calls (Rules F1, F9)."""
+"""What sealing knows of one agent of the Floor: calls sealed today, open, settled; posts answered (Rules F1, F9)."""
 
 import orjson
 
 from rules.floor.standing import is_provisional
 from rules.market import DAY_MS
 from streams.delivery.state import PartitionState
+from topics.floor import Position
 
 
 class AgentCounts:
@@ -15,10 +16,11 @@ class AgentCounts:
         self._state = state
         self._key = f"counts/{agent}"
         self._open_prefix = f"open/{agent}/"
-        counts = orjson.loads(state.get(self._key) or b'{"day":-1,"sealed":0,"settled":0}')
+        counts = orjson.loads(state.get(self._key) or b'{"day":-1,"sealed":0,"settled":0,"answered":{}}')
         self._day: int = counts["day"]
         self._sealed: int = counts["sealed"]
         self._settled: int = counts["settled"]
+        self._answered: dict[str, int] = counts["answered"]
         self.open: set[str] = {call for call, _ in state.items(self._open_prefix)}
 
     @property
@@ -29,6 +31,16 @@ class AgentCounts:
     def sealed_on(self, time_ms: int) -> int:
         """Return how many calls were sealed on the UTC day of a time."""
         return self._sealed if time_ms // DAY_MS == self._day else 0
+
+    def is_answered(self, position: Position) -> bool:
+        """Tell whether the post at a position, or one behind it of the same agent, was answered before."""
+        return position.offset <= self._answered.get(str(position.partition), -1)
+
+    def answer(self, position: Position) -> None:
+        """Note that the post at a position is answered."""
+        partition = str(position.partition)
+        self._answered[partition] = max(position.offset, self._answered.get(partition, -1))
+        self._save()
 
     def seal(self, call: str, posted_at_ms: int) -> None:
         """Count a sealed call."""
@@ -48,4 +60,10 @@ class AgentCounts:
         self._save()
 
     def _save(self) -> None:
-        self._state.put(self._key, orjson.dumps({"day": self._day, "sealed": self._sealed, "settled": self._settled}))
+        counts = {
+            "day": self._day,
+            "sealed": self._sealed,
+            "settled": self._settled,
+            "answered": self._answered,
+        }
+        self._state.put(self._key, orjson.dumps(counts))

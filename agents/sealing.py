@@ -2,18 +2,20 @@
 
 Caps and the provisional mark depend on settlements, which depend on sealed calls. The circle has slack: a call settles
 an hour and two minutes after its post at the earliest, so `settlement` can promise that far ahead of what was sealed.
+A quote that is delivered again after its answer must not be held against the caps that it filled itself: an agent's
+posts lie in one partition and are answered in their order, so that the last answered position tells a repeat.
 """
 
 from aiokafka.structs import ConsumerRecord
 
 from agents.caps import AgentCounts
-from rules.canonical import canonical_sha256
+from rules.canonical import CanonicalError, canonical_sha256
 from rules.floor.call import check_caps
 from rules.floor.labels import PostedCall, labels
 from rules.floor.refusal import Refusal
 from rules.floor.seal import SealedBaseline, SealedFields, seal_document
 from rules.floor.sources import parse_source
-from rules.floor.terms import Touch, parse_terms
+from rules.floor.terms import TermsInvalidError, Touch, parse_terms
 from streams.delivery.outbox import Outbox
 from streams.delivery.pending import Pending
 from streams.delivery.reducer import AgentSpec, PoisonError, Reducer
@@ -43,7 +45,11 @@ class SealingReducer(Reducer):
     def apply(self, record: ConsumerRecord, out: Outbox) -> None:
         """Take in a quote or a settlement."""
         if record.topic.endswith(QUOTES.name):
-            self._quotes.add(Quote.decode(record.value))
+            quote = Quote.decode(record.value)
+            if quote.refusal is None:
+                sealed(quote, ranked=False)  # raises now what would raise at its turn
+            if not self._of(quote.post.agent).is_answered(quote.post.position):
+                self._quotes.add(quote)
         else:
             self._results.add(Settlement.decode(record.value))
 
@@ -80,7 +86,8 @@ class SealingReducer(Reducer):
             call, document = sealed(quote, ranked=not counts.provisional)
             if call.id not in counts.open:
                 counts.seal(call.id, post.posted_at)
-            _emit_call(call, document, out)
+                _emit_call(call, document, out)
+        counts.answer(post.position)
         receipt = Receipt(
             id=post.id,
             kind="floor.call",
@@ -100,16 +107,23 @@ class SealingReducer(Reducer):
 
 
 def sealed(quote: Quote, *, ranked: bool) -> tuple[Call, dict[str, object]]:
-    """Return the sealed call of a quote that nothing refuses, and the document that its seal hashes (Rule F7)."""
+    """Return the sealed call of a quote that nothing refuses, and the document that its seal hashes (Rule F7).
+
+    Raises `PoisonError` for a quote without a baseline, or with fields that cannot be sealed.
+    """
     post = quote.post
     fields = post.fields
     source = parse_source(fields.source)
     if source is None or quote.b is None:
         raise PoisonError("incomplete_quote", f"quote of post {post.id} has source {fields.source!r} and b {quote.b}")
-    terms = parse_terms(fields.terms)
-    sealed_fields = SealedFields(fields.claim, fields.deadline, fields.invalidation, fields.p, source, terms)
-    document = seal_document(post.agent, sealed_fields, SealedBaseline(quote.b, quote.baseline_version), post.posted_at)
-    call_id = canonical_sha256(document)
+    seal_baseline = SealedBaseline(quote.b, quote.baseline_version)
+    try:
+        terms = parse_terms(fields.terms)
+        sealed_fields = SealedFields(fields.claim, fields.deadline, fields.invalidation, fields.p, source, terms)
+        document = seal_document(post.agent, sealed_fields, seal_baseline, post.posted_at)
+        call_id = canonical_sha256(document)
+    except (TermsInvalidError, CanonicalError) as error:
+        raise PoisonError("incomplete_quote", f"quote of post {post.id} cannot be sealed: {error}") from error
     own = PostedCall(call_id, post.agent, post.operator, ranked, fields.source, terms, quote.side, post.posted_at)
     fixed = labels(own, fields.p, quote.b, ())
     call = Call(
