@@ -110,8 +110,9 @@ class AgentShell:
         for topic_name, records in batches:
             topic = self._topics[topic_name]
             for record in records:
-                if is_watermark(record.headers):
-                    # anybody may write to ingress: there the broker's own time counts, and never what a header says
+                # anybody may write to ingress: what has a value is answered there, whatever its headers say, and of a
+                # tick the broker's own time counts
+                if is_watermark(record.headers) and not (topic is INGRESS and record.value):
                     mark = (METRONOME, record.timestamp) if topic is INGRESS else parse(record.headers)
                     partition.tracker.update(topic.name, *mark)
                 elif not partition.state.includes(topic.name, record.offset):
