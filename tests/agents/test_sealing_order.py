@@ -33,10 +33,11 @@ def some_quotes(draw: random.Random) -> list[Quote]:
 def some_results(quotes: Sequence[Quote], draw: random.Random) -> list[Settlement]:
     """Return a settlement for every quote that may be sealed, whether it will be or not."""
     ends: dict[str, Settlement] = {}
+    longest = draw.choice([8, 40, 150])
     for one in quotes:
         if one.refusal is None:
             call, _ = sealed(one, ranked=False)
-            at = call.posted_at + draw.randint(3, 20) * (HOUR_MS // 2)
+            at = call.posted_at + draw.randint(3, longest) * (HOUR_MS // 2)
             ends[call.id] = settlement(call, at, draw.choice(["hit", "miss", "miss", "void"]))
     return sorted(ends.values(), key=lambda one: one.settled_at)
 
