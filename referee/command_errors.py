@@ -4,18 +4,12 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
-from aiokafka.errors import KafkaError
-from pydantic import ValidationError
-from pydantic_settings import SettingsError
 
-from referee.embedded.process import ServerFailedError
-from referee.evidence import EvidenceError
-from referee.publish import PublishError
-from referee.settings import Settings
-from sinks.errors import SinkError
-from streams.venues.base import VenueError
+if TYPE_CHECKING:
+    from referee.settings import Settings
 
 LONGEST_LINE = 600
 CLIENTS_WITH_LOGS = ("aiokafka", "clickhouse_connect")
@@ -23,18 +17,6 @@ CLIENTS_WITH_LOGS = ("aiokafka", "clickhouse_connect")
 
 class CommandError(Exception):
     """A command cannot do what it was asked; the text says which input is wrong."""
-
-
-EXPECTED = (
-    CommandError,
-    EvidenceError,
-    KafkaError,
-    OSError,
-    PublishError,
-    ServerFailedError,
-    SinkError,
-    VenueError,
-)
 
 
 @contextmanager
@@ -48,9 +30,26 @@ def one_line_errors(*, quiet: bool = False) -> Iterator[None]:
             logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         yield
-    except EXPECTED as error:
+    except typer.Exit:
+        raise
+    except Exception as error:
+        if not isinstance(error, expected_errors()):
+            raise
         typer.echo(one_line(error), err=True)
         raise typer.Exit(1) from error
+
+
+def expected_errors() -> tuple[type[Exception], ...]:
+    """Return the errors that a command's text explains; looked up late, since `--help` needs none of their modules."""
+    from aiokafka.errors import KafkaError
+
+    from referee.embedded.process import ServerFailedError
+    from referee.evidence import EvidenceError
+    from referee.publish import PublishError
+    from sinks.errors import SinkError
+    from streams.venues.base import VenueError
+
+    return CommandError, EvidenceError, KafkaError, OSError, PublishError, ServerFailedError, SinkError, VenueError
 
 
 def one_line(error: BaseException) -> str:
@@ -63,8 +62,13 @@ def one_line(error: BaseException) -> str:
     return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
 
 
-def read_settings() -> Settings:
+def read_settings() -> "Settings":
     """Return the configuration from the environment; raises `CommandError` naming the first variable that is wrong."""
+    from pydantic import ValidationError
+    from pydantic_settings import SettingsError
+
+    from referee.settings import Settings
+
     try:
         return Settings()
     except ValidationError as error:
@@ -72,7 +76,10 @@ def read_settings() -> Settings:
         name = "_".join(str(part) for part in first["loc"]).upper()
         raise CommandError(f"REFEREE_{name}: {first['msg']}") from error
     except SettingsError as error:
-        raise CommandError(f"{_unreadable_variable()}: is not the JSON that it must be") from error
+        # The library's error hides the field in a sentence; only the lists are read as JSON
+        lists = [name for name, field in Settings.model_fields.items() if field.annotation == tuple[str, ...]]
+        named = [f"REFEREE_{name.upper()}" for name in lists if f"REFEREE_{name.upper()}" in os.environ]
+        raise CommandError(f'{" or ".join(named)}: must be a JSON list such as ["BTC","ETH"]') from error
 
 
 def required(value: str | None, variable: str) -> str:
@@ -80,10 +87,3 @@ def required(value: str | None, variable: str) -> str:
     if value is None:
         raise CommandError(f"{variable} is not set; `referee serve` starts a server and prints its address")
     return value
-
-
-def _unreadable_variable() -> str:
-    # The library's error names the field in the middle of a sentence; only the structured fields can raise it
-    structured = [name for name, field in Settings.model_fields.items() if field.annotation == tuple[str, ...]]
-    named = [f"REFEREE_{name.upper()}" for name in structured if f"REFEREE_{name.upper()}" in os.environ]
-    return " or ".join(named) or "REFEREE_*"

@@ -22,6 +22,7 @@ from sinks.errors import SinkError
 from streams.app import Bus
 from streams.clock import WallClock
 from streams.delivery.watermarks import is_watermark
+from streams.ends import end_offsets
 from streams.venues.base import VenueError, venue_client
 from streams.venues.bybit import BybitHttp
 from streams.venues.hyperliquid import HyperliquidHttp
@@ -134,7 +135,7 @@ async def _watermarks(bus: Bus, now_ms: int) -> Report:
         partition = TopicPartition(name, 0)
         consumer.assign([partition])
         first = (await consumer.beginning_offsets([partition]))[partition]
-        end = (await consumer.end_offsets([partition]))[partition]
+        end = (await end_offsets(bus, [partition]))[partition]
         position = max(first, end - PROGRESS_RECORDS)
         consumer.seek(partition, position)
         while position < end:

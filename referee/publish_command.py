@@ -4,13 +4,13 @@ import asyncio
 import json
 from pathlib import Path
 
+from aiokafka.admin import AIOKafkaAdminClient
+
 from referee.command_errors import CommandError, required
 from referee.publish import Published, publish, read_body, read_key
 from referee.settings import Settings
 from streams.clock import WallClock
 from topics.ingress import KINDS
-
-ANSWER_WITHIN_S = 30.0
 
 
 def publish_command(
@@ -24,16 +24,27 @@ def publish_command(
         raise CommandError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
     content, private_key = read_body(body), read_key(key_file)
     bootstrap = required(settings.kafka, "REFEREE_KAFKA")
-    issued_at_ms = WallClock().now_ms()
-    sending = publish(
-        bootstrap, private_key, kind, content, None, issued_at_ms, prefix=settings.topic_prefix, wait_s=wait_s
-    )
+
+    async def sent() -> Published:
+        await _check_broker(bootstrap)
+        now_ms = WallClock().now_ms()
+        return await publish(
+            bootstrap, private_key, kind, content, None, now_ms, prefix=settings.topic_prefix, wait_s=wait_s
+        )
+
     try:
-        published = asyncio.run(sending)
+        published = asyncio.run(sent())
     except ValueError as error:
         raise CommandError(f"{body}: cannot be signed ({error})") from error
     print(json.dumps(shown(published), ensure_ascii=False) if as_json else sentence(published))
     return int(published.receipt is not None and published.receipt.status == "rejected")
+
+
+async def _check_broker(bootstrap: str) -> None:
+    # A producer that cannot start prints complaints of its own when it is dropped; this client does not
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+    await admin.start()
+    await admin.close()
 
 
 def shown(published: Published) -> dict[str, object]:
