@@ -16,7 +16,7 @@ from topics.floor import Quote, Settlement
 from topics.registry import QUOTES, RECEIPTS, RESULTS
 
 DAYS = 8
-END = T0 + (DAYS + 1) * DAY_MS
+END = T0 + (DAYS + 5) * DAY_MS
 
 
 def some_quotes(draw: random.Random) -> list[Quote]:
