@@ -267,6 +267,14 @@ def test_any_other_change_fails_too(day: Collected, kind: str, change: Callable[
 
 
 @pytest.mark.demo
+def test_a_changed_call_shows_in_its_seal_and_score(day: Collected) -> None:
+    bundle = day.one("range", "hit")
+    change_p(bundle)
+    paths = [line.partition(":")[0] for line in verify_text(json.dumps(bundle)).differences]
+    assert {"seal", "settlement.raw_score", "settlement.score"} <= set(paths)
+
+
+@pytest.mark.demo
 def test_the_command_verifies_a_bundle_and_refuses_a_changed_one(day: Collected, tmp_path: Path) -> None:
     good, differs, malformed = tmp_path / "good.json", tmp_path / "differs.json", tmp_path / "malformed.json"
     good.write_text(json.dumps(day.one("close", "hit")))
