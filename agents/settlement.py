@@ -2,6 +2,8 @@
 
 Deadlines are timers in event time: they fire when the clock's watermark passes them, so that a recorded week settles as
 a live one does. Attempts stand 60 s apart; when the watermark jumps over several, one reading answers them all.
+A settled call is remembered for a week: were it sent again, the venues would be asked again, and answers of another
+moment would stand beside the ledger's entry.
 """
 
 import asyncio
@@ -15,6 +17,7 @@ from agents.venue_reading import Reading, Venues
 from rules.floor.constants import COPY_WEIGHT, FINALITY_MS, GRACE_MS, HORIZON_MIN_MS, RETRY_MS, RULES_VERSION
 from rules.floor.settle import CallFacts, Decision, decide, score
 from rules.floor.terms import parse_terms
+from rules.market import WEEK_MS
 from streams.delivery.outbox import Outbox
 from streams.delivery.reducer import AgentSpec, Reducer
 from streams.delivery.state import PartitionState
@@ -24,6 +27,7 @@ from topics.operations import Entry
 from topics.registry import CALLS, CLOCK, ENTRIES, EVIDENCE, RESULTS, SETTLEMENTS
 
 CALLS_PREFIX = "calls/"
+SETTLED_PREFIX = "settled/"
 SETTLES_AFTER_MS = HORIZON_MIN_MS + GRACE_MS
 AT_ONCE = 16
 
@@ -37,7 +41,7 @@ class OpenCall:
 
 
 class SettlementReducer(Reducer):
-    """The open calls of one partition and their deadlines."""
+    """The open calls of one partition and their deadlines, and the calls settled of late."""
 
     def __init__(self, state: PartitionState, venues: Venues) -> None:
         super().__init__(state)
@@ -47,11 +51,12 @@ class SettlementReducer(Reducer):
         for _, raw in state.items(CALLS_PREFIX):
             stored = orjson.loads(raw)
             self._remember(OpenCall(Call.model_validate(stored["call"]), stored["next_attempt"]))
+        self._settled = SortedSet((int(raw), call) for call, raw in state.items(SETTLED_PREFIX))
 
     def apply(self, record: ConsumerRecord, out: Outbox) -> None:
-        """Take a sealed call in; a call that is open already is the same call."""
+        """Take a sealed call in; a call that is open or settled already is the same call."""
         call = Call.decode(record.value)
-        if call.id not in self._open:
+        if call.id not in self._open and self.state.get(SETTLED_PREFIX + call.id) is None:
             self._keep(OpenCall(call, call.fields.deadline + GRACE_MS))
 
     async def advance(self, watermarks: WatermarkTracker, out: Outbox) -> int | None:
@@ -60,6 +65,8 @@ class SettlementReducer(Reducer):
         if clock_ms is None:
             return None
         await self._settle_due(clock_ms, out)
+        while self._settled and self._settled[0][0] < clock_ms - WEEK_MS:
+            self.state.delete(SETTLED_PREFIX + self._settled.pop(0)[1])
         calls_ms = watermarks.current(CALLS.name)
         return None if calls_ms is None else min(clock_ms, calls_ms + SETTLES_AFTER_MS)
 
@@ -76,7 +83,7 @@ class SettlementReducer(Reducer):
             if decision.status == "ask_again":
                 self._keep(OpenCall(entry.call, decision.decided_at_ms + RETRY_MS))
                 continue
-            self._forget(entry)
+            self._close(entry, decision.decided_at_ms)
             reading.fetched.extend(listing.fetched)
             reading.evidence.extend(listing.evidence)
             _emit(entry.call, decision, reading, kept, out)
@@ -113,10 +120,12 @@ class SettlementReducer(Reducer):
         self._open[entry.call.id] = entry
         self._due.add((entry.next_attempt_ms, entry.call.id))
 
-    def _forget(self, entry: OpenCall) -> None:
+    def _close(self, entry: OpenCall, settled_at_ms: int) -> None:
         del self._open[entry.call.id]
         self._due.discard((entry.next_attempt_ms, entry.call.id))
         self.state.delete(CALLS_PREFIX + entry.call.id)
+        self._settled.add((settled_at_ms, entry.call.id))
+        self.state.put(SETTLED_PREFIX + entry.call.id, str(settled_at_ms).encode())
 
 
 def facts_of(call: Call) -> CallFacts:
