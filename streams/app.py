@@ -1,16 +1,33 @@
 """The Faust app of the referee: its settings, its transport, and how agents and tables are declared on it."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import faust
+import structlog
+from aiokafka.errors import KafkaError
 from faust.types import TP
 
 from streams.delivery.consumer import BatchConsumer, BatchTransport
 from streams.delivery.publisher import Publisher
 from streams.delivery.reducer import AgentSpec
 from topics.registry import Topic
+
+WATCH_EVERY_S = 2.0
+BROKER_AWAY_S = 20.0
+STOP_WITHIN_S = 10.0
+
+log = structlog.get_logger()
+
+
+class MissingTopicsError(Exception):
+    """Topics that the app reads or keeps its state in do not exist; Faust would ignore them without a word."""
+
+
+class BrokerAwayError(Exception):
+    """No broker has answered for longer than an app waits; a supervisor's restart says so, an idle process does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +81,37 @@ class RefereeApp(faust.App):
             stream_recovery_delay=0.0,
             consumer_auto_offset_reset="earliest",
         )
+
+    async def on_start(self) -> None:
+        """Check that every topic is there, then start; raises `MissingTopicsError` and `KafkaError`."""
+        changelogs = {self.bus.changelog_name(name) for name in self.tables}
+        missing = sorted((changelogs | self.readers.keys()) - await self.publisher.topics())
+        if missing:
+            raise MissingTopicsError(f"{len(missing)} topics are missing on {self.bus.bootstrap}: {', '.join(missing)}")
+        await super().on_start()
+        self.add_future(self._watch_broker())
+
+    async def stop(self) -> None:
+        """Stop; what waits for a broker that is gone is given up after 10 s."""
+        try:
+            async with asyncio.timeout(STOP_WITHIN_S):
+                await super().stop()
+        except TimeoutError:
+            log.warning("stop_cut_short", after_s=STOP_WITHIN_S)
+
+    async def _watch_broker(self) -> None:
+        heard_s = self.loop.time()
+        while not self.should_stop:
+            await self.sleep(WATCH_EVERY_S)
+            try:
+                await self.publisher.topics()
+                heard_s = self.loop.time()
+            except KafkaError as error:
+                away_s = self.loop.time() - heard_s
+                if away_s > BROKER_AWAY_S:
+                    reason = f"no broker of {self.bus.bootstrap} answered for {away_s:.0f} s, limit {BROKER_AWAY_S:.0f}"
+                    await self.crash(BrokerAwayError(f"{reason}: {error}"))
+                    return
 
     def _new_transport(self) -> Any:
         return BatchTransport(self.conf.broker_consumer, self, loop=self.loop)

@@ -44,8 +44,8 @@ async def create_topics(
         if spec.keeps_state
     ]
     admin = AIOKafkaAdminClient(bootstrap_servers=bus.bootstrap)
-    await admin.start()
     try:
+        await admin.start()
         existing = set(await admin.list_topics())
         missing = [topic for topic in wanted if topic.name not in existing]
         response = await admin.create_topics(missing)

@@ -27,7 +27,10 @@ class BatchConsumer(driver.Consumer):
         self._held: set[TP] = set()
 
     def _new_consumer_thread(self) -> "BatchConsumerThread":
-        return BatchConsumerThread(self, loop=self.loop, beacon=self.beacon)
+        thread: Any = BatchConsumerThread(self, loop=self.loop, beacon=self.beacon)
+        # it asks a broker that is gone for ever, and must not keep the process for that
+        thread.daemon = True
+        return cast(BatchConsumerThread, thread)
 
     def mark(self, agent: str, tp: TP, next_offset: int) -> None:
         """Note that everything of the partition below `next_offset` is durable as far as this agent goes."""

@@ -34,7 +34,11 @@ class Publisher:
         )
 
     async def __aenter__(self) -> Self:
-        await self._producer.start()
+        try:
+            await self._producer.start()
+        except BaseException:
+            await self._producer.stop()
+            raise
         return self
 
     async def __aexit__(
@@ -56,6 +60,11 @@ class Publisher:
             for output in outputs
         ]
         await asyncio.gather(*delivered)
+
+    async def topics(self) -> frozenset[str]:
+        """Return the names of all topics that the broker has; raises `KafkaError` when none answers."""
+        metadata = await self._producer.client.fetch_all_metadata()
+        return frozenset(metadata.topics())
 
     async def append_changes(
         self, changelog: str, partition: int, changes: Sequence[tuple[str, bytes | None]], timestamp_ms: int
