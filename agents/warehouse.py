@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from aiokafka.structs import ConsumerRecord
 
 from streams.delivery.outbox import Outbox, SinkRecord
-from streams.delivery.reducer import AgentSpec, Reducer
+from streams.delivery.reducer import AgentSpec, PoisonError, Reducer
 from streams.delivery.state import PartitionState
 from streams.delivery.watermarks import WatermarkTracker
 from topics.registry import Topic
@@ -26,6 +26,8 @@ class WarehouseReducer(Reducer):
     def apply(self, record: ConsumerRecord, out: Outbox) -> None:
         """Put the record into the sink's batch under its unprefixed topic name."""
         name = next(name for name in self._names if record.topic.endswith(name))
+        if record.value is None:
+            raise PoisonError("no_value", f"record of {name} has no value")
         out.sink_records.append(SinkRecord(name, record.value))
 
     async def advance(self, watermarks: WatermarkTracker, out: Outbox) -> int | None:
