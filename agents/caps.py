@@ -1,5 +1,7 @@
 """What sealing knows of one agent of the Floor: calls sealed today, open, settled; posts answered (Rules F1, F9)."""
 
+from collections import defaultdict
+
 import orjson
 
 from rules.floor.standing import is_provisional
@@ -8,20 +10,32 @@ from streams.delivery.state import PartitionState
 from topics.floor import Position
 
 
+OPEN_PREFIX = "open/"
+
+
+def open_calls_by_agent(state: PartitionState) -> dict[str, set[str]]:
+    """Return every agent's open calls, read in one pass."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for key, _ in state.items(OPEN_PREFIX):
+        agent, _, call = key.rpartition("/")
+        found[agent].add(call)
+    return found
+
+
 class AgentCounts:
     """The counts of one agent; open calls are one key each."""
 
-    def __init__(self, state: PartitionState, agent: str) -> None:
-        """Rebuild the counts from the state."""
+    def __init__(self, state: PartitionState, agent: str, open_calls: set[str]) -> None:
+        """Rebuild the counts from the state; `open_calls` are the agent's among `open_calls_by_agent`."""
         self._state = state
         self._key = f"counts/{agent}"
-        self._open_prefix = f"open/{agent}/"
+        self._open_prefix = f"{OPEN_PREFIX}{agent}/"
         counts = orjson.loads(state.get(self._key) or b'{"day":-1,"sealed":0,"settled":0,"answered":{}}')
         self._day: int = counts["day"]
         self._sealed: int = counts["sealed"]
         self._settled: int = counts["settled"]
         self._answered: dict[str, int] = counts["answered"]
-        self.open: set[str] = {call for call, _ in state.items(self._open_prefix)}
+        self.open = open_calls
 
     @property
     def provisional(self) -> bool:

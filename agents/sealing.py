@@ -8,7 +8,7 @@ posts lie in one partition and are answered in their order, so that the last ans
 
 from aiokafka.structs import ConsumerRecord
 
-from agents.caps import AgentCounts
+from agents.caps import AgentCounts, open_calls_by_agent
 from rules.canonical import CanonicalError, canonical_sha256
 from rules.floor.call import check_caps
 from rules.floor.labels import PostedCall, labels
@@ -40,7 +40,7 @@ class SealingReducer(Reducer):
             lambda quote: (quote.post.posted_at, quote.post.position.partition, quote.post.position.offset),
         )
         self._results = Pending(state, "results/", Settlement, lambda result: (result.settled_at, result.id))
-        self._counts: dict[str, AgentCounts] = {}
+        self._counts = {agent: AgentCounts(state, agent, calls) for agent, calls in open_calls_by_agent(state).items()}
 
     def apply(self, record: ConsumerRecord, out: Outbox) -> None:
         """Take in a quote or a settlement."""
@@ -102,7 +102,7 @@ class SealingReducer(Reducer):
 
     def _of(self, agent: str) -> AgentCounts:
         if agent not in self._counts:
-            self._counts[agent] = AgentCounts(self.state, agent)
+            self._counts[agent] = AgentCounts(self.state, agent, set())
         return self._counts[agent]
 
 
