@@ -7,6 +7,7 @@ from referee.embedded.process import ServerProcess
 from referee.settings import Settings
 
 COMMAND = (sys.executable, "-m", "referee", "worker", "--role", "engine", "--no-create")
+ROOT = Path(__file__).parents[2]
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -39,7 +40,8 @@ class Engine:
 
     def start(self) -> None:
         """Start the worker."""
-        self._process = ServerProcess("engine", self._command, self._log, environment=self._settings.environment())
+        environment = self._settings.environment() | {"PYTHONPATH": str(ROOT)}
+        self._process = ServerProcess("engine", self._command, self._log, environment=environment)
 
     def kill(self) -> None:
         """Kill the worker as `kill -9` does."""
