@@ -9,7 +9,6 @@ from rules.market import DAY_MS
 from streams.delivery.state import PartitionState
 from topics.floor import Position
 
-
 OPEN_PREFIX = "open/"
 
 
