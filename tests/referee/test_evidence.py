@@ -28,10 +28,14 @@ from rules.market import DAY_MS, HOUR_MS
 from sinks.clickhouse.connection import connect
 from sinks.clickhouse.queries import Query
 from sinks.clickhouse.reader import Reader
+from sinks.clickhouse.rows import rows_of
+from sinks.clickhouse.writer import ClickHouseWriter
+from tests.sinks.examples import call, settlement
+from topics.registry import CALLS, SETTLEMENTS
 
 HALT_DAY_MS = 1_749_340_800_000  # 2025-06-08
 AT_ONCE = 8
-NOBODY = "f" * 64
+NOBODY, SILENT, OLDER = "f" * 64, "e" * 64, "d" * 64
 SETTLED = Query("settled calls", "SELECT call, status, reason FROM settlements FINAL ORDER BY call")
 OPEN = Query("open calls", "SELECT id FROM open_calls ORDER BY id LIMIT 1")
 
@@ -66,13 +70,13 @@ async def collected() -> Collected:
         gate = asyncio.Semaphore(AT_ONCE)
         found = Collected(await reader.rows(SETTLED))
 
-        async def take(call: str) -> None:
+        async def take(seal: str) -> None:
             async with gate:
-                found.bundles[call] = await call_bundle(reader, call)
+                found.bundles[seal] = await call_bundle(reader, seal)
 
-        async def refuse(name: str, call: str) -> None:
+        async def refuse(name: str, seal: str) -> None:
             with pytest.raises(EvidenceError) as caught:
-                await call_bundle(reader, call)
+                await call_bundle(reader, seal)
             found.refusals[name] = str(caught.value)
 
         await asyncio.gather(*(take(row["call"]) for row in found.settled))
@@ -84,6 +88,21 @@ async def collected() -> Collected:
         await refuse("open", (await reader.rows(OPEN))[0]["id"])
         await asyncio.to_thread(spoil, url, database)
         await refuse("spoilt", first)
+        writer = await ClickHouseWriter.open(url, database)
+        silent, older = call(id=SILENT), call(id=OLDER)
+        await writer.write(
+            row
+            for topic, message in (
+                (CALLS, silent),
+                (CALLS, older),
+                (SETTLEMENTS, settlement(call=SILENT, id=f"{SILENT}/0", attempt=0, fetched=())),
+                (SETTLEMENTS, settlement(call=OLDER, id=f"{OLDER}/0", attempt=0, rules="floor-0.9")),
+            )
+            for row in rows_of(topic.name, message.encode())
+        )
+        await writer.close()
+        await refuse("silent", SILENT)
+        await refuse("older", OLDER)
         await reader.close()
         return found
 
@@ -122,8 +141,8 @@ def test_every_settlement_has_a_bundle_that_verifies(day: Collected) -> None:
     outcomes = Counter((row["status"], row["reason"]) for row in day.settled)
     assert {("hit", None), ("miss", None), ("void", "venue_halt"), ("void", "source_unavailable")} <= outcomes.keys()
     assert len(day.bundles) == len(day.settled) > 100
-    for call, bundle in day.bundles.items():
-        assert verify_text(json.dumps(bundle)).differences == (), call
+    for seal, bundle in day.bundles.items():
+        assert verify_text(json.dumps(bundle)).differences == (), seal
 
 
 @pytest.mark.demo
@@ -300,6 +319,8 @@ def test_calls_without_a_bundle_are_refused_with_the_reason(day: Collected) -> N
     assert "is no id" in day.refusals["no id"]
     assert "is not settled yet" in day.refusals["open"]
     assert "is stored with bytes of sha256" in day.refusals["spoilt"]
+    assert "rests on the silence of hyperliquid" in day.refusals["silent"]
+    assert "was settled by floor-0.9" in day.refusals["older"]
 
 
 def test_counts_are_those_before_the_post() -> None:
