@@ -1,7 +1,7 @@
 # One image for every role: `docker run referee worker --role engine`, `feed`, `dashboard`, `demo`, …
 FROM python:3.11-slim-bookworm
 
-RUN useradd --create-home --uid 10001 referee
+RUN useradd --create-home --home-dir /var/lib/referee --uid 10001 referee
 WORKDIR /opt/referee
 
 # Dependencies first: they change less often than the code, and chDB alone is 550 MB.
@@ -21,7 +21,7 @@ COPY referee referee
 RUN pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation .
 
 USER referee
-WORKDIR /home/referee
+WORKDIR /var/lib/referee
 EXPOSE 8080
 ENTRYPOINT ["referee"]
 CMD ["--help"]
