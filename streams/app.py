@@ -9,6 +9,7 @@ import faust
 import structlog
 from aiokafka.errors import KafkaError
 from faust.types import TP
+from mode.supervisors import CrashingSupervisor
 
 from streams.delivery.consumer import BatchConsumer, BatchTransport
 from streams.delivery.publisher import Publisher
@@ -93,23 +94,26 @@ class RefereeApp(faust.App):
 
     async def stop(self) -> None:
         """Stop; what waits for a broker that is gone is given up after 10 s."""
-        try:
-            async with asyncio.timeout(STOP_WITHIN_S):
-                await super().stop()
-        except TimeoutError:
+        # waited for and not cancelled: parts of Faust take a cancellation for something else and go on
+        stopping = asyncio.ensure_future(super().stop())
+        await asyncio.wait({stopping}, timeout=STOP_WITHIN_S)
+        if stopping.done():
+            stopping.result()
+        else:
             log.warning("stop_cut_short", after_s=STOP_WITHIN_S)
 
     async def _watch_broker(self) -> None:
-        heard_s = self.loop.time()
+        silent_since_s: float | None = None
         while not self.should_stop:
             await self.sleep(WATCH_EVERY_S)
             try:
                 await self.publisher.topics()
-                heard_s = self.loop.time()
+                silent_since_s = None
             except KafkaError as error:
-                away_s = self.loop.time() - heard_s
-                if away_s > BROKER_AWAY_S:
-                    reason = f"no broker of {self.bus.bootstrap} answered for {away_s:.0f} s, limit {BROKER_AWAY_S:.0f}"
+                now_s = self.loop.time()
+                silent_since_s = silent_since_s or now_s
+                if now_s - silent_since_s > BROKER_AWAY_S:
+                    reason = f"no broker of {self.bus.bootstrap} has answered for {BROKER_AWAY_S:.0f} s, the limit"
                     await self.crash(BrokerAwayError(f"{reason}: {error}"))
                     return
 
@@ -129,7 +133,9 @@ class RefereeApp(faust.App):
         )
         for name in names:
             self.readers.setdefault(name, set()).add(spec.name)
-        return self.agent(source, name=f"referee.{spec.name}")(run)
+        # any other strategy starts an agent again behind what it failed on, or while the process ends
+        name = f"referee.{spec.name}"
+        return self.agent(source, name=name, supervisor_strategy=CrashingSupervisor)(run)
 
     def declare_table(self, spec: AgentSpec) -> Any:
         """Declare the agent's Faust table; its changelog is written by the delivery layer, and read by Faust."""
