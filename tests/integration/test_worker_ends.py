@@ -67,7 +67,7 @@ async def test_a_worker_whose_broker_goes_away_ends(tmp_path: Path, logs: Path) 
         server.process.kill()
         code, log = await end_of(engine)
     assert code == 1
-    assert f"no broker of {server.url} answered" in log
+    assert f"no broker of {server.url} has answered" in log
     assert "worker_failed" in log
 
 
