@@ -1,16 +1,18 @@
 """The command line: help that says what a command does, and one clear line for whatever is wrong."""
 
 import json
+import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import structlog
 from typer.testing import CliRunner
 
 from referee.cli import app
-from referee.command_errors import one_line
+from referee.command_errors import CLIENTS_WITH_LOGS, one_line
 from referee.embedded.kafka import kafka
 from referee.embedded.ports import free_port
 from referee.embedded.server import EmbeddedServer
@@ -56,6 +58,16 @@ def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.url
     finally:
         server.stop()
+
+
+@pytest.fixture(autouse=True)
+def logs_as_before() -> Iterator[None]:
+    """Undo what commands do to the logs of a process that they expect to have for themselves."""
+    levels = {name: logging.getLogger(name).level for name in CLIENTS_WITH_LOGS}
+    yield
+    structlog.reset_defaults()
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
 
 
 @pytest.fixture

@@ -51,14 +51,17 @@ class Heard:
     """What one topic has carried so far: watermarks, closed candles, and promises that were not kept."""
 
     consumer: AIOKafkaConsumer
+    work: "asyncio.Task[None]"
     watermark_ms: int = 0
     closed: dict[tuple[str, str], list[Candle]] = field(default_factory=dict)
     broken: list[tuple[int, int]] = field(default_factory=list)
     _promised: dict[int, int] = field(default_factory=dict)
 
     async def until(self, watermark_ms: int) -> None:
-        """Read on until every partition has heard this watermark or a later one."""
+        """Read on until every partition has heard this watermark or a later one; raises what ended the process."""
         while self.watermark_ms < watermark_ms:
+            if self.work.done():
+                self.work.result()
             for partition, records in (await self.consumer.getmany(timeout_ms=1_000)).items():
                 for record in records:
                     if is_watermark(record.headers):
@@ -80,14 +83,14 @@ class Heard:
 
 
 @asynccontextmanager
-async def hearing(bus: Bus, topic: Topic) -> AsyncIterator[Heard]:
+async def hearing(bus: Bus, topic: Topic, work: "asyncio.Task[None]") -> AsyncIterator[Heard]:
     """Follow a topic from its beginning."""
     consumer = AIOKafkaConsumer(bootstrap_servers=bus.bootstrap, fetch_max_wait_ms=10, enable_auto_commit=False)
     async with consumer:
         partitions = [TopicPartition(bus.topic_name(topic), number) for number in range(bus.partitions)]
         consumer.assign(partitions)
         await consumer.seek_to_beginning(*partitions)
-        yield Heard(consumer)
+        yield Heard(consumer, work)
 
 
 @asynccontextmanager
@@ -118,9 +121,9 @@ async def test_closed_candles_watermarks_and_ticks_reach_the_bus(bootstrap: str)
     bus = on(bootstrap, "live.")
     async with (
         rig(START) as venue,
-        following(venue, bus),
-        hearing(bus, CANDLES) as market,
-        hearing(bus, CLOCK) as clock,
+        following(venue, bus) as work,
+        hearing(bus, CANDLES, work) as market,
+        hearing(bus, CLOCK, work) as clock,
     ):
         for minute in range(11):
             now_ms = START_MS + minute * MINUTE_MS
@@ -139,9 +142,9 @@ async def test_the_watermark_waits_for_a_candle_that_the_venue_does_not_give(boo
     boundary_ms = START_MS // FIVE_MINUTES_MS * FIVE_MINUTES_MS + FIVE_MINUTES_MS
     async with (
         rig(START) as venue,
-        following(venue, bus),
-        hearing(bus, CANDLES) as market,
-        hearing(bus, CLOCK) as clock,
+        following(venue, bus) as work,
+        hearing(bus, CANDLES, work) as market,
+        hearing(bus, CLOCK, work) as clock,
     ):
         await market.until(START_MS)
         venue.venue.sessions.drop()
@@ -166,7 +169,11 @@ async def test_a_venue_that_is_away_is_asked_again_later_each_time_and_ticks_go_
         async with rig(START) as venue:
             for _ in range(3):
                 venue.venue.refuse_next(503)
-            async with following(venue, bus), hearing(bus, CLOCK) as clock, hearing(bus, CANDLES) as market:
+            async with (
+                following(venue, bus) as work,
+                hearing(bus, CLOCK, work) as clock,
+                hearing(bus, CANDLES, work) as market,
+            ):
                 for second in range(12):
                     await clock.until(START_MS + second * 1_000)
                     await venue.venue.advance(START_MS + (second + 1) * 1_000)
