@@ -184,4 +184,5 @@ def spec(hyperliquid: HyperliquidHttp, deployment: Deployment) -> AgentSpec:
         inputs=(COMMITS, REVEALS, CLOCK),
         outputs=(RECEIPTS, OUTCOMES, SCORES),
         reducer=lambda state: ArenaReducer(state, market, deployment),
+        asks_venue=True,
     )

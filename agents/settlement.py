@@ -204,4 +204,5 @@ def spec(venues: Venues) -> AgentSpec:
         (CALLS, CLOCK),
         (SETTLEMENTS, RESULTS, EVIDENCE, ENTRIES),
         lambda state: SettlementReducer(state, venues),
+        asks_venue=True,
     )

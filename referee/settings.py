@@ -22,7 +22,7 @@ class BrokerTraits(TypedDict):
 
 BROKERS: Mapping[Broker, BrokerTraits] = {
     "kafka": {"idempotent": True, "fetch_max_wait_ms": 100, "exact_ends": True},
-    "tansu": {"idempotent": False, "fetch_max_wait_ms": 2, "exact_ends": False},
+    "tansu": {"idempotent": False, "fetch_max_wait_ms": 10, "exact_ends": False},
 }
 
 
@@ -42,6 +42,8 @@ class Settings(BaseSettings):
     partitions: int = Field(2, ge=1, le=1024, description="partitions of every topic that is spread")
     replication: int = Field(1, ge=1, description="replication factor of topics that the referee creates")
     broker: Broker = Field("kafka", description="what REFEREE_KAFKA is: kafka, or tansu with its limits")
+
+    report_every_ms: int = Field(10_000, ge=1, description="event time between two progress reports of an agent")
 
     database: str = Field("referee", description="ClickHouse database")
 
@@ -69,6 +71,7 @@ class Settings(BaseSettings):
             prefix=self.topic_prefix,
             partitions=self.partitions,
             group=self.group,
+            report_every_ms=self.report_every_ms,
             **BROKERS[self.broker],
         )
 

@@ -15,7 +15,7 @@ from streams.delivery.publisher import Publisher
 from streams.delivery.shell import AgentShell
 from streams.provision import create_topics
 
-SINK_FETCH_WAIT_MS = 200
+SINK_FETCH_PAUSE_S = 0.25
 
 log = structlog.get_logger()
 
@@ -28,7 +28,7 @@ async def run_worker(settings: Settings, role: Role, *, create: bool = True) -> 
     bus = settings.bus()
     if role == "sink":
         # nobody waits for a sink, so it need not ask the broker often
-        bus = replace(bus, group=f"{bus.group}-sink", fetch_max_wait_ms=SINK_FETCH_WAIT_MS)
+        bus = replace(bus, group=f"{bus.group}-sink", fetch_pause_s=SINK_FETCH_PAUSE_S)
     async with AsyncExitStack() as stack:
         data = stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-worker-"))
         specs = await agents_of(role, settings, stack)

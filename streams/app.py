@@ -35,8 +35,10 @@ class BrokerAwayError(Exception):
 class Bus:
     """Where the bus is, how its topics are laid out, and what the broker can.
 
-    The last three differ for Tansu: it has no idempotent producers, it answers a waiting fetch late where Kafka answers
-    as soon as there is a record, and it reports the end of a partition as if its last batch held one record.
+    `report_every_ms` is the event time between two progress reports of an agent; `fetch_pause_s` lets records gather
+    between fetches. The three before them differ for Tansu: it has no idempotent producers, it answers a waiting fetch
+    late where Kafka answers as soon as there is a record, and it reports the end of a partition as if its last batch
+    held one record.
     """
 
     bootstrap: str
@@ -46,6 +48,8 @@ class Bus:
     idempotent: bool = True
     fetch_max_wait_ms: int = 100
     exact_ends: bool = True
+    report_every_ms: int = 10_000
+    fetch_pause_s: float = 0.0
 
     def topic_name(self, topic: Topic) -> str:
         """Return the topic's name on this bus."""

@@ -37,7 +37,7 @@ INGRESS = Topic("ingress", "agent or account", (METRONOME,), retention_ms=90 * D
 CLOCK = Topic("clock", "none", (METRONOME,), retention_ms=DAY_MS, doc="ticks that drive timers")
 RECEIPTS = Topic("receipts", "agent or account", doc="one answer an envelope")
 CANDLES = Topic("market.candles", "coin", (FEED,), doc="closed and forming candles, completeness per coin")
-FUNDING = Topic("market.funding", "coin", (FEED,), doc="settled funding rates")
+FUNDING = Topic("market.funding", "coin", doc="settled funding rates")
 LISTINGS = Topic("market.listings", "venue, to every partition", (FEED,), doc="the universe and its volumes")
 VOLATILITY = Topic("market.volatility", "coin", doc="rolling EWMA volatility after each hour")
 POSTS = Topic("floor.posts", "coin", ("ingress",), doc="well-formed signed posts")

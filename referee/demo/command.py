@@ -41,7 +41,7 @@ async def _run(
         task = bar.add_task("starting servers and workers", total=steps_of(options))
 
         def on_step(now_ms: int) -> None:
-            done = (now_ms - FIRST_DAY_MS) // STEP_MS
+            done = -(-(now_ms - FIRST_DAY_MS) // STEP_MS)
             bar.update(task, completed=done, description=f"replaying {iso(now_ms)[:16]}")
 
         async with Demo(settings, options) as demo:

@@ -1,7 +1,7 @@
 """The driver of a stepped run: moves time forward, lets the venue and the sample agents act, waits for the pipeline."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
 from referee.demo.arena_accounts import ArenaAccount
@@ -20,8 +20,8 @@ from topics.registry import INGRESS
 
 STEP_MS = FIVE_MINUTES_MS
 PAST_BOUNDARY_MS = 125_000
-LAG_ALLOWED_MS = 30 * MINUTE_MS
-ASK_THE_VENUE = ("settlement", "arena")
+REPORT_EVERY_MS = 15 * MINUTE_MS
+LAG_ALLOWED_MS = 2 * REPORT_EVERY_MS + STEP_MS
 
 
 class Driver:
@@ -30,7 +30,8 @@ class Driver:
     A step ends two minutes and five seconds after a candle's close, when what settles at that close is due. Sample
     agents act within a step on what they could see at its beginning. The next step begins when the agents that ask the
     venue have reached the end of this one, so that it answers each as of its time; the others, which only join what is
-    on the bus, may be half an hour behind. So results do not depend on how fast anything runs.
+    on the bus, may be half an hour behind, far less than the hour after which the earliest call settles. So results do
+    not depend on how fast anything runs.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Driver:
         desk: FloorDesk,
         accounts: Sequence[ArenaAccount],
         progress: PipelineProgress,
+        asking: Collection[str],
     ) -> None:
         self._bus = bus
         self._publisher = publisher
@@ -52,10 +54,14 @@ class Driver:
         self._desk = desk
         self._accounts = accounts
         self._progress = progress
+        self._asking = asking
         self.sent = 0
 
     async def run(self, start_ms: int, end_ms: int, *, pace_s: float, on_step: Callable[[int], None]) -> None:
-        """Run from `start_ms` to `end_ms` (whole steps both); `pace_s` is the least wall time of a simulated hour."""
+        """Run from `start_ms` to `end_ms`; `pace_s` is the least wall time of a simulated hour.
+
+        `end_ms` is on a multiple of `REPORT_EVERY_MS`: whoever gets there says so, and leaves nothing half done.
+        """
         await self._venue.advance(start_ms)
         await self._feed.start()
         await self._bus_feed.flush(start_ms)
@@ -63,13 +69,14 @@ class Driver:
         drafts = self._desk.start(start_ms, end_ms)
         for account in self._accounts:
             account.start(start_ms)
-        for now_ms in range(start_ms + STEP_MS, end_ms + 1, STEP_MS):
+        seen_ms = start_ms
+        for now_ms in (*range(start_ms + STEP_MS, end_ms, STEP_MS), end_ms):
             floor = asyncio.get_running_loop().time() + pace_s * STEP_MS / HOUR_MS
-            drafts += await self._plan(now_ms - STEP_MS, now_ms)
+            drafts += await self._plan(seen_ms, now_ms)
             await self._venue.advance(now_ms)
             await asyncio.gather(self._step_feed(now_ms), self._post(drafts, now_ms))
-            drafts = []
-            await self._progress.reached(now_ms, ASK_THE_VENUE)
+            drafts, seen_ms = [], now_ms
+            await self._progress.reached(now_ms, self._asking)
             await self._progress.reached(now_ms - LAG_ALLOWED_MS)
             on_step(now_ms)
             await _until(floor)

@@ -12,7 +12,7 @@ from typing import Any
 
 from referee.agents import engine_agents
 from referee.demo.arena_accounts import accounts
-from referee.demo.driver import PAST_BOUNDARY_MS, STEP_MS, Driver, or_failure
+from referee.demo.driver import PAST_BOUNDARY_MS, REPORT_EVERY_MS, STEP_MS, Driver, or_failure
 from referee.demo.floor_agents import FloorDesk
 from referee.demo.market import MarketViews
 from referee.demo.processes import RunProcesses
@@ -40,6 +40,7 @@ from topics.registry import by_name
 
 FIRST_DAY_MS = 1_749_168_000_000  # 2025-06-06; the venue's halt is on 2025-06-08
 SOCKET_PACE_MS = 0
+TANSU_PARTITIONS = 1  # a fetch from Tansu costs the more, the more batches its partitions hold; results are the same
 DEFAULT_PORT = 8080
 
 
@@ -125,9 +126,10 @@ class Demo:
         self._progress = PipelineProgress(bus, origins)
         await self._progress.start()
         self._stack.push_async_callback(self._progress.stop)
+        asking = [spec.name for spec in specs if spec.asks_venue]
         desk = FloorDesk(self._options.seed, views)
         players = accounts(self._options.seed, deployment, views)
-        return Driver(bus, publisher, self._venue, feed, bus_feed, desk, players, self._progress)
+        return Driver(bus, publisher, self._venue, feed, bus_feed, desk, players, self._progress, asking)
 
     async def run(self, on_step: Callable[[int], None]) -> dict[str, Any]:
         """Replay the days, wait for the sinks and return the summary.
@@ -135,7 +137,7 @@ class Demo:
         Raises `RunFailedError` when a process of the run ends before it.
         """
         start_ms = FIRST_DAY_MS + PAST_BOUNDARY_MS
-        end_ms = start_ms + self._options.days * DAY_MS
+        end_ms = FIRST_DAY_MS + self._options.days * DAY_MS
         work = self._driver.run(start_ms, end_ms, pace_s=self._options.pace_s, on_step=on_step)
         await or_failure(work, self._processes.failure)
         replayed_s = time.monotonic() - self._began_s
@@ -146,7 +148,7 @@ class Demo:
         return {
             "days": self._options.days,
             "from": iso(FIRST_DAY_MS),
-            "to": iso(FIRST_DAY_MS + self._options.days * DAY_MS),
+            "to": iso(end_ms),
             "seed": self._options.seed,
             "envelopes": self._driver.sent,
             **summary,
@@ -180,9 +182,12 @@ def demo_settings(given: Settings, servers: EmbeddedStack, venue: SimulatedVenue
         "hyperliquid_url": venue.hyperliquid_url,
         "hyperliquid_socket_url": venue.hyperliquid_socket_url,
         "bybit_url": venue.bybit_url,
+        "report_every_ms": REPORT_EVERY_MS,
     }
     if given.kafka is None:
         changes["broker"] = "tansu"
+        if "partitions" not in given.model_fields_set:
+            changes["partitions"] = TANSU_PARTITIONS
     else:
         changes["topic_prefix"] = given.topic_prefix + run_name
     if given.clickhouse is not None:

@@ -90,6 +90,7 @@ class BatchConsumer(driver.Consumer):
         return cast(Mapping[TP, int], await end_offsets(app.bus, partitions))
 
     async def _drain_messages(self, fetcher: Any) -> None:
+        app: Any = self.app
         stopped = self._stopped.is_set
         quiet = 0
         try:
@@ -103,6 +104,8 @@ class BatchConsumer(driver.Consumer):
                     await asyncio.sleep(0)
                 elif self.flow_active:
                     await self._deliver(records)
+                    if app.bus.fetch_pause_s:
+                        await self.sleep(app.bus.fetch_pause_s)
                 else:
                     await self.perform_seek()
         except self.consumer_stopped_errors:

@@ -50,7 +50,8 @@ class AgentSpec:
 
     `keeps_state` false means no table: repeats are then recognised downstream, by id. `sink` delivers what the reducer
     put into the outbox's sink records and returns when it is durable; it is awaited together with the outputs.
-    `linger_s` lets work gather before a unit begins, where the cost is a unit's and not a record's.
+    `asks_venue` marks an agent whose progress a stepped clock waits for, so that the venue answers as of the step; it
+    reports each advance. `linger_s` lets work gather before a unit begins, where the cost is a unit's.
     """
 
     name: str
@@ -59,6 +60,7 @@ class AgentSpec:
     reducer: Callable[[PartitionState], Reducer]
     keeps_state: bool = True
     single_partition: bool = False
+    asks_venue: bool = False
     sink: Callable[[Sequence[SinkRecord]], Awaitable[None]] | None = None
     linger_s: float = 0.0
 

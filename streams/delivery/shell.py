@@ -5,7 +5,8 @@ A unit of work is whatever the agent's queue holds. It is done in this order, ea
 1. decode and reduce its records, partition by partition, then advance to the partition's watermark;
 2. deliver outputs, behind them the watermark to every partition of the output topics, and sink records;
 3. append the state changes, with the source offsets that they include, to the changelog: one atomic batch a partition;
-4. update the table and mark the offsets; the consumer commits marks every second and at shutdown.
+4. update the table and mark the offsets, none past the last watermark of a writer, so that a restart hears it again;
+   the consumer commits marks every second and at shutdown.
 
 A crash before 2 leaves nothing: the records are read again. Between 2 and 3 it leaves outputs whose state is unknown:
 the records are reduced again and the same outputs, with the same ids, are sent again. Between 3 and 4, or before the
@@ -51,6 +52,13 @@ class Partition:
         self.reducer: Reducer = spec.reducer(state)
         self.tracker = WatermarkTracker(origins)
         self.promised: int | None = None
+        self.heard: dict[str, dict[str, int]] = defaultdict(dict)
+
+    def hear(self, topic: Topic, record: ConsumerRecord) -> None:
+        """Take in a watermark, of a tick on `ingress` by the broker's own time alone: anybody may write there."""
+        origin, time_ms = (METRONOME, record.timestamp) if topic is INGRESS else parse(record.headers)
+        if self.tracker.update(topic.name, origin, time_ms):
+            self.heard[topic.name][origin] = record.offset
 
 
 class AgentShell:
@@ -110,18 +118,18 @@ class AgentShell:
         for topic_name, records in batches:
             topic = self._topics[topic_name]
             for record in records:
-                # anybody may write to ingress: what has a value is answered there, whatever its headers say, and of a
-                # tick the broker's own time counts
+                # what has a value on ingress is answered, whatever its headers say
                 if is_watermark(record.headers) and not (topic is INGRESS and record.value):
-                    mark = (METRONOME, record.timestamp) if topic is INGRESS else parse(record.headers)
-                    partition.tracker.update(topic.name, *mark)
+                    partition.hear(topic, record)
                 elif not partition.state.includes(topic.name, record.offset):
                     self._apply(partition, record, outbox)
             partition.state.include(topic.name, records[-1].offset + 1)
         promise = await partition.reducer.advance(partition.tracker, outbox)
         if promise is not None and (partition.promised is None or promise > partition.promised):
+            outbox.outputs.extend(self._promises(number, promise))
+            if self._is_reported(partition.promised, promise):
+                outbox.outputs.append(self._progress(number, promise, None))
             partition.promised = promise
-            outbox.outputs.extend(self._promises(f"{self._spec.name}/{number}", promise))
 
     def _apply(self, partition: Partition, record: ConsumerRecord, outbox: Outbox) -> None:
         kept = len(outbox.outputs)
@@ -138,16 +146,23 @@ class AgentShell:
                 ) from error
             outbox.emit(DEAD_LETTERS, record.topic, dead_letter(self._spec.name, record, error), record.timestamp)
 
-    def _promises(self, origin: str, watermark_ms: int) -> list[Output]:
-        bus = self._app.bus
-        outputs = [
-            Output(topic, b"", b"", watermark_ms, partition, header(origin, watermark_ms))
+    def _promises(self, number: int, watermark_ms: int) -> list[Output]:
+        mark = header(f"{self._spec.name}/{number}", watermark_ms)
+        return [
+            Output(topic, b"", b"", watermark_ms, partition, mark)
             for topic in self._spec.outputs
             if topic.writers
-            for partition in range(topic.partitions(bus.partitions))
+            for partition in range(topic.partitions(self._app.bus.partitions))
         ]
-        progress = Progress(origin=origin, watermark=watermark_ms, delivered=None)
-        return [*outputs, Output(PROGRESS, origin.encode(), progress.encode(), watermark_ms)]
+
+    def _is_reported(self, before_ms: int | None, promise_ms: int) -> bool:
+        every_ms = self._app.bus.report_every_ms
+        return self._spec.asks_venue or before_ms is None or promise_ms // every_ms > before_ms // every_ms
+
+    def _progress(self, number: int, watermark_ms: int | None, delivered: dict[str, int] | None) -> Output:
+        origin = f"{self._spec.name}/{number}"
+        progress = Progress(origin=origin, watermark=watermark_ms, delivered=delivered)
+        return Output(PROGRESS, origin.encode(), progress.encode(), watermark_ms or 0)
 
     async def _remember(
         self, number: int, partition: Partition, batches: list[tuple[str, list[ConsumerRecord]]]
@@ -160,14 +175,11 @@ class AgentShell:
             )
             self._app.update_table(self._table, number, changes)
         for topic_name, records in batches:
-            self._app.mark(self._spec.name, topic_name, number, records[-1].offset + 1)
+            # an agent without a state would do again what it is handed again
+            heard = partition.heard[self._topics[topic_name].name].values() if self._spec.keeps_state else ()
+            self._app.mark(self._spec.name, topic_name, number, min([records[-1].offset + 1, *heard]))
         if self._spec.sink is not None:
-            await self._report_delivered(number, partition.state)
-
-    async def _report_delivered(self, number: int, state: PartitionState) -> None:
-        origin = f"{self._spec.name}/{number}"
-        progress = Progress(origin=origin, watermark=None, delivered=dict(state.offsets))
-        await self._app.publisher.send([Output(PROGRESS, origin.encode(), progress.encode(), 0)])
+            await self._app.publisher.send([self._progress(number, None, dict(partition.state.offsets))])
 
     def _partition(self, number: int) -> Partition:
         partition = self._partitions.get(number)

@@ -36,13 +36,16 @@ class WatermarkTracker:
             (topic, origin): None for topic, names in origins.items() for origin in names
         }
 
-    def update(self, topic: str, origin: str, watermark_ms: int) -> None:
-        """Take a watermark in; unknown origins and steps back are ignored."""
+    def update(self, topic: str, origin: str, watermark_ms: int) -> bool:
+        """Take a watermark in and tell whether it is the origin's; unknown origins and steps back are ignored."""
         key = (topic, origin)
-        if key in self._seen:
-            known = self._seen[key]
-            if known is None or watermark_ms > known:
-                self._seen[key] = watermark_ms
+        if key not in self._seen:
+            return False
+        known = self._seen[key]
+        if known is not None and watermark_ms < known:
+            return False
+        self._seen[key] = watermark_ms
+        return True
 
     def current(self, *topics: str) -> int | None:
         """Return the watermark over these topics (all, if none is named); None while an origin is unknown."""

@@ -38,7 +38,7 @@ class BusFeed:
         out, self._out = self._out, Outbox()
         marks = [
             Output(topic, b"", b"", watermark_ms, partition, header(FEED, watermark_ms))
-            for topic in (CANDLES, FUNDING, LISTINGS)
+            for topic in (CANDLES, LISTINGS)
             for partition in range(topic.partitions(self._bus.partitions))
         ]
         await self._publisher.send([*out.outputs, *marks])

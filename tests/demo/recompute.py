@@ -31,7 +31,7 @@ class Recomputed:
 def recompute(recorded: Recorded, sent: Iterable[Sent], deployment: Deployment, first_ms: int, days: int) -> Recomputed:
     """Settle everything that was sent over so many days from `first_ms`, a whole day in ms."""
     start_ms = first_ms + PAST_BOUNDARY_MS
-    end_ms = start_ms + days * DAY_MS
+    end_ms = first_ms + days * DAY_MS
     floor = Floor(recorded, list(range(start_ms, end_ms + 1, HOUR_MS)), end_ms)
     arena = Arena(recorded, deployment)
     for request in in_order(sent):
