@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rules.canonical import CanonicalError
 from rules.floor.rounding import whole_number
+from rules.nesting import nesting_depth
 from streams.signing import VERSION, canonical_text
 from topics.floor import Position
 from topics.ingress import Envelope
@@ -18,10 +19,6 @@ MAX_DEPTH: Final = 8
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 MAX_INTEGER_CHARACTERS: Final = len(str(-MAX_SAFE_INTEGER))
 ADDRESS_FORM: Final = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
-# a string that never ends runs to the end of the text, where the parser finds it out
-STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[][{}]', re.DOTALL)
-OPENING: Final = frozenset("[{")
-CLOSING: Final = frozenset("]}")
 ENVELOPE_KEYS: Final = frozenset({"v", "kind", "body", "issued_at", "signer", "signature"})
 
 
@@ -108,7 +105,7 @@ def read_json(raw: bytes) -> object:
     except UnicodeDecodeError as error:
         raise malformed(f"the record is not UTF-8, at byte {error.start}") from None
     # ahead of the parser, which descends as deep as the text tells it to
-    if _depth(text) > MAX_DEPTH:
+    if nesting_depth(text) > MAX_DEPTH:
         raise malformed(f"the record is nested more than {MAX_DEPTH} levels deep")
     try:
         return json.loads(
@@ -116,17 +113,6 @@ def read_json(raw: bytes) -> object:
         )
     except json.JSONDecodeError as error:
         raise malformed(f"the record is not JSON, at character {error.pos}") from None
-
-
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for token in STRING_OR_BRACKET.findall(text):
-        if token in OPENING:
-            depth += 1
-            deepest = max(deepest, depth)
-        elif token in CLOSING:
-            depth -= 1
-    return deepest
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

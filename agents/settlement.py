@@ -22,6 +22,7 @@ from streams.delivery.outbox import Outbox
 from streams.delivery.reducer import AgentSpec, Reducer
 from streams.delivery.state import PartitionState
 from streams.delivery.watermarks import WatermarkTracker
+from streams.venues.base import Answer
 from topics.floor import Call, Settlement
 from topics.operations import Entry
 from topics.registry import CALLS, CLOCK, ENTRIES, EVIDENCE, RESULTS, SETTLEMENTS
@@ -74,30 +75,29 @@ class SettlementReducer(Reducer):
         due = [self._open[call] for _, call in self._due.irange(maximum=(clock_ms, "~"))]
         if not due:
             return
-        listing = Reading()
-        delisted = await self._venues.delisted(clock_ms, listing)
+        listed = await self._venues.listed()
         gate = asyncio.Semaphore(AT_ONCE)
-        attempts = await asyncio.gather(*(self._attempt(entry, clock_ms, delisted, gate) for entry in due))
+        attempts = await asyncio.gather(*(self._attempt(entry, clock_ms, listed, gate) for entry in due))
         kept: set[str] = set()
         for entry, (decision, reading) in zip(due, attempts, strict=True):
             if decision.status == "ask_again":
                 self._keep(OpenCall(entry.call, decision.decided_at_ms + RETRY_MS))
                 continue
             self._close(entry, decision.decided_at_ms)
-            reading.fetched.extend(listing.fetched)
-            reading.evidence.extend(listing.evidence)
             _emit(entry.call, decision, reading, kept, out)
 
     async def _attempt(
-        self, entry: OpenCall, clock_ms: int, delisted: frozenset[str] | None, gate: asyncio.Semaphore
+        self, entry: OpenCall, clock_ms: int, listed: Answer[str] | None, gate: asyncio.Semaphore
     ) -> tuple[Decision, Reading]:
         call = entry.call
         async with gate:
             reading = await self._venues.read(call, entry.next_attempt_ms)
-            if delisted is None:
+            if listed is None:
                 reading.candles = None
-            elif call.coin in delisted:
-                reading.delisted_at_ms[call.coin] = call.fields.deadline
+            else:
+                reading.keep("hyperliquid", listed, entry.next_attempt_ms)
+                if call.coin not in listed.rows:
+                    reading.delisted_at_ms[call.coin] = call.fields.deadline
             decision = decide(facts_of(call), reading.for_rules(), entry.next_attempt_ms)
             if decision.reason == "data_gap":
                 await self._venues.add_references(call, entry.next_attempt_ms, reading)

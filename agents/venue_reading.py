@@ -63,13 +63,9 @@ class Venues:
         self._pinned = pinned
         self._second = second
 
-    async def delisted(self, at_ms: int, reading: Reading) -> frozenset[str] | None:
-        """Return the coins that the venue lists as delisted, or None when it does not answer."""
-        answer = await _answer_of(self._pinned.meta_and_contexts)
-        if answer is None:
-            return None
-        reading.keep("hyperliquid", answer, at_ms)
-        return frozenset(listing.coin for listing in answer.rows if listing.delisted)
+    async def listed(self) -> Answer[str] | None:
+        """Return the coins that the venue lists now, or None when it does not answer."""
+        return await _answer_of(self._pinned.listed)
 
     async def read(self, call: Call, at_ms: int) -> Reading:
         """Read both venues for a call at an attempt's time, references included where its own prints have a hole."""

@@ -139,10 +139,8 @@ def verify(bundles: Annotated[list[str], typer.Argument(help="bundle files, or f
 
     Exit code 0 when all match, 1 when one differs, 2 when one is malformed or contradicts itself.
     """
-    from referee.bundle_extras import evaluate_published
-    from referee.verify import EVALUATORS, verify_command
+    from referee.verify import verify_command
 
-    EVALUATORS["floor-call"] = evaluate_published
     raise typer.Exit(verify_command(bundles))
 
 

@@ -178,7 +178,7 @@ async def _market(reader: Reader, sealed: Record, answers: list[dict[str, Any]])
         if venue == PINNED
     }
     own = pinned[coin]
-    is_delisted = coin in (shown.delisted or ())
+    is_delisted = shown.listed is not None and coin not in shown.listed
     pinned[coin] = {
         "5m": [*before["5m"], *(own["5m"] or ())],
         "1h": before["1h"],

@@ -1,6 +1,7 @@
 """Signs a request, sends it to the ingress topic and, if asked, waits for the answer."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from topics.ingress import Envelope, Receipt
 from topics.registry import INGRESS, RECEIPTS
 
 FETCH_WAIT_MS = 100
+KEY_FORM = re.compile(r"(?:0x)?[0-9a-fA-F]{64}", re.ASCII)
 
 
 class PublishError(Exception):
@@ -104,10 +106,11 @@ def read_body(path: Path) -> dict[str, Any]:
 def read_key(path: Path) -> str:
     """Read a wallet's key, 32 bytes in hex, from a file; raises `PublishError`, which never shows it, and `OSError`."""
     key = path.read_text(errors="replace").strip()
+    refusal = PublishError(f"{path}: it has {len(key)} characters, a private key is 0x and 64 hexadecimal digits")
+    if KEY_FORM.fullmatch(key) is None:
+        raise refusal
     try:
         Account.from_key(key)
     except ValueError:
-        raise PublishError(
-            f"{path}: it has {len(key)} characters, a private key is 0x and 64 hexadecimal digits"
-        ) from None
+        raise refusal from None
     return key

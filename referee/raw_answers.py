@@ -14,7 +14,7 @@ from rules.floor.sources import parse_source
 from rules.market import FIVE_MINUTES_MS
 from streams.venues.base import VenueCandle, VenueError
 from streams.venues.bybit import bybit_symbol, parse_bybit_kline
-from streams.venues.hyperliquid import parse_candle_snapshot, parse_meta_and_contexts
+from streams.venues.hyperliquid import parse_candle_snapshot, parse_listed
 
 ANSWERS = "answers"
 PINNED = "hyperliquid"
@@ -35,10 +35,10 @@ class RawAnswer:
 
 @dataclass(slots=True)
 class Shown:
-    """What answers show together: 5-minute rows by (venue, the venue's symbol), ascending, and delisted coins."""
+    """What answers show together: 5-minute rows by (venue, the venue's symbol), ascending, and the listed coins."""
 
     rows: dict[tuple[str, str], list[Row]] = field(default_factory=dict)
-    delisted: frozenset[str] | None = None
+    listed: frozenset[str] | None = None
 
 
 def shown_by(answers: Sequence[RawAnswer]) -> Shown:
@@ -48,7 +48,7 @@ def shown_by(answers: Sequence[RawAnswer]) -> Shown:
         try:
             symbol = _symbol_of(answer)
             if symbol is None:
-                shown.delisted = frozenset(row.coin for row in parse_meta_and_contexts(answer.raw) if row.delisted)
+                shown.listed = frozenset(parse_listed(answer.raw))
                 continue
             parse = parse_candle_snapshot if answer.venue == PINNED else parse_bybit_kline
             candles = parse(answer.raw)
@@ -107,7 +107,7 @@ def check_rows(document: Mapping[str, object], shown: Shown) -> None:
     if unused:
         venue, name = next(iter(unused))
         raise BundleError(f"market.{venue}: has no rows of {name}, of which there is a raw answer")
-    _check_delisted(bundle, shown.delisted)
+    _check_listed(bundle, shown.listed)
 
 
 def _rows_after(rows: object, time_ms: int) -> list[Row]:
@@ -124,13 +124,13 @@ def _check_same(path: str, stated: list[Row], seen: list[Row]) -> None:
         raise BundleError(f"{path}: the row at {min(by_time)} is missing, the raw answers show it")
 
 
-def _check_delisted(bundle: Fields, delisted: frozenset[str] | None) -> None:
+def _check_listed(bundle: Fields, listed: frozenset[str] | None) -> None:
     source = parse_source(bundle.fields("call").text("source"))
     if source is None:
         return
     pinned = bundle.fields("market").raw.get(PINNED)
     stated = isinstance(pinned, Mapping) and Fields(pinned.get(source.symbol, {})).has("delisted_at")
-    if stated != (delisted is not None and source.symbol in delisted):
+    if stated != (listed is not None and source.symbol not in listed):
         raise BundleError(f"market.{PINNED}.{source.symbol}.delisted_at: is not what the raw answers show")
 
 
@@ -142,7 +142,7 @@ def _symbol_of(answer: RawAnswer) -> str | None:
             raise ValueError(f"interval {query['interval']}")
         return query["symbol"][0]
     asked = orjson.loads(answer.request)
-    if asked["type"] == "metaAndAssetCtxs":
+    if asked["type"] == "meta":
         return None
     if asked["type"] != "candleSnapshot" or asked["req"]["interval"] != "5m":
         raise ValueError(f"request {answer.request}")

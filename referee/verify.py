@@ -9,18 +9,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from referee.bundle_extras import evaluate_published
 from rules.floor.bundle import EVALUATORS as FLOOR_EVALUATORS
 from rules.floor.bundle.fields import BundleError, shown
+from rules.nesting import nesting_depth
 
 RELATIVE_TOLERANCE = 1e-9
 ABSOLUTE_TOLERANCE = 1e-12
+
+MAX_DEPTH = 64
 
 EXIT_MATCH = 0
 EXIT_DIFFERS = 1
 EXIT_MALFORMED = 2
 
 Evaluator = Callable[[Mapping[str, object]], dict[str, object]]
-EVALUATORS: dict[str, Evaluator] = dict(FLOOR_EVALUATORS)
+EVALUATORS: dict[str, Evaluator] = {**FLOOR_EVALUATORS, "floor-call": evaluate_published}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,8 @@ def _read(path: Path) -> str:
 
 
 def _parse(text: str) -> Mapping[str, object]:
+    if nesting_depth(text) > MAX_DEPTH:
+        raise BundleError(f"file: is nested more than {MAX_DEPTH} levels deep")
     try:
         document = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_NotJson)
         bad = next(_not_json(document), None) if "NaN" in text or "Infinity" in text else None

@@ -125,12 +125,12 @@ def venue_client(base_url: str, *, timeout_s: float = 10.0, connections: int = 8
 async def exchange(client: httpx.AsyncClient, request: httpx.Request, text: str) -> tuple[int, bytes]:
     """Send `request` and return status and body bytes; `text` is how errors name the request.
 
-    Raises RetriableVenueError for timeouts, lost connections, 408, 429 and 5xx, PermanentVenueError for any other
-    status but 200.
+    Raises RetriableVenueError for timeouts, lost connections, garbled bodies, 408, 429 and 5xx, PermanentVenueError for
+    any other status but 200.
     """
     try:
         response = await client.send(request)
-    except httpx.TransportError as error:
+    except (httpx.TransportError, httpx.DecodingError) as error:
         raise RetriableVenueError(f"no answer ({type(error).__name__}: {error})", request=text) from error
     status, raw = response.status_code, response.content
     if status == 200:

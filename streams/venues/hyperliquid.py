@@ -80,6 +80,18 @@ def parse_meta(raw: bytes) -> tuple[str, ...]:
         raise _malformed("meta", raw, error) from error
 
 
+def parse_listed(raw: bytes) -> tuple[str, ...]:
+    """Return the perps in a `meta` body that are listed now; `isDelisted` is present only when true (H3).
+
+    Raises MalformedAnswerError when the body has no universe.
+    """
+    try:
+        rows = _list_of(orjson.loads(raw)["universe"])
+        return tuple(str(row["name"]) for row in rows if row.get("isDelisted", False) is not True)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _malformed("meta", raw, error) from error
+
+
 def parse_meta_and_contexts(raw: bytes) -> tuple[Listing, ...]:
     """Return the universe with its 24-hour notionals (USD), joined by index (H3).
 
@@ -133,6 +145,11 @@ class HyperliquidHttp:
         """Return the names of all perps, delisted ones included."""
         text, status, raw = await self._info({"type": "meta"})
         return Answer.of(text, status, raw, parse_meta(raw))
+
+    async def listed(self) -> Answer[str]:
+        """Return the names of the perps that are listed now; the body changes with the universe alone."""
+        text, status, raw = await self._info({"type": "meta"})
+        return Answer.of(text, status, raw, parse_listed(raw))
 
     async def meta_and_contexts(self) -> Answer[Listing]:
         """Return all perps with their 24-hour notional in USD and whether they are delisted (H3)."""

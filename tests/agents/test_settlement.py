@@ -150,7 +150,7 @@ async def test_a_coin_that_the_venue_marks_as_delisted_is_void(coin: str) -> Non
         await at.tick(call.fields.deadline + GRACE_MS, [call])
         (one,) = at.settlements
     assert (one.status, one.reason, one.settled_at) == ("void", "delisted", call.fields.deadline + GRACE_MS)
-    assert any("metaAndAssetCtxs" in fetched.request for fetched in one.fetched)
+    assert any(fetched.request == '{"type":"meta"}' for fetched in one.fetched)
 
 
 async def test_a_call_is_settled_once_even_if_it_is_repeated_afterwards() -> None:

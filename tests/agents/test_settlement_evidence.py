@@ -13,7 +13,7 @@ from rules.floor.settle import VenueReading, decide
 from rules.market import Candle
 from streams.venues.base import VenueCandle
 from streams.venues.bybit import parse_bybit_kline
-from streams.venues.hyperliquid import parse_candle_snapshot, parse_meta_and_contexts
+from streams.venues.hyperliquid import parse_candle_snapshot, parse_listed
 from tests.agents.court import GRACE_MS, MINUTE_MS, court, recorded, sealed, some_calls
 from tests.agents.floor_messages import DAY_MS, FIVE_MINUTES_MS, HOUR_MS
 from tests.referee.simulated.rig import ms
@@ -42,8 +42,8 @@ def reading_of(one: Settlement, kept: Mapping[str, Evidence]) -> VenueReading:
             coin = request["req"]["coin"]
             candles[coin] = (*candles.get(coin, ()), *as_rules(parse_candle_snapshot(raw)))
         else:
-            assert request == {"type": "metaAndAssetCtxs"}
-            listed |= {listing.coin for listing in parse_meta_and_contexts(raw) if not listing.delisted}
+            assert request == {"type": "meta"}
+            listed |= set(parse_listed(raw))
     assert one.coin in listed
     return VenueReading(candles=candles, second=second)
 

@@ -206,7 +206,7 @@ def test_a_malformed_bundle_exits_2_with_one_line_that_names_the_field(
         (b"\xff\xfe", "is not UTF-8"),
         (b"[]", "bundle: must be an object"),
         (b"NaN", "NaN is no JSON number"),
-        (b"[" * 100_000, "is not JSON that can be read"),
+        (b"[" * 100_000, "is nested more than 64 levels deep"),
         (b'{"type": ' + b"9" * 5_000 + b"}", "is not JSON that can be read"),
         (b'{"type": "floor-ledger", "type": "floor-call"}', "'type': stands twice"),
         (b'{"type": "floor-ledger", "entries": [], "entries\\n": 1, "entries\\n": 2}', "stands twice"),
