@@ -9,6 +9,7 @@ from json.encoder import encode_basestring
 
 _SAFE_INTEGER = 2**53 - 1
 _PLAIN_BELOW = 1e16  # Python's repr changes to an exponent here, ECMAScript's only at 1e21
+_MAX_DEPTH = 200
 _PLAIN_FROM = 1e-4  # and here, ECMAScript's only below 1e-6
 
 
@@ -23,11 +24,9 @@ def canonical_text(value: object) -> str:
     non-finite number, a key that is no string, a lone surrogate or any other type. Rules F7, F12.
     """
     try:
-        text = "".join(_write(value))
+        text = "".join(_write(value, 0))
         if not text.isascii():
             text.encode("utf-8")
-    except RecursionError:
-        raise CanonicalError("value is nested too deeply for canonical JSON") from None
     except UnicodeEncodeError:
         raise CanonicalError("a string holds a lone surrogate, which UTF-8 cannot carry") from None
     return text
@@ -83,7 +82,10 @@ def _utf16_key(key: str) -> bytes:
     return key.encode("utf-16-be")
 
 
-def _write(value: object) -> Iterator[str]:
+def _write(value: object, depth: int) -> Iterator[str]:
+    # Python's own limit on recursion is a setting that libraries change
+    if depth > _MAX_DEPTH:
+        raise CanonicalError(f"value is nested too deeply for canonical JSON, beyond {_MAX_DEPTH} levels")
     if value is None:
         yield "null"
     elif isinstance(value, str):
@@ -93,19 +95,19 @@ def _write(value: object) -> Iterator[str]:
     elif isinstance(value, int | float):
         yield number_text(value)
     elif isinstance(value, Mapping):
-        yield from _write_object(value)
+        yield from _write_object(value, depth)
     elif isinstance(value, list | tuple):
         yield "["
         for position, item in enumerate(value):
             if position:
                 yield ","
-            yield from _write(item)
+            yield from _write(item, depth + 1)
         yield "]"
     else:
         raise CanonicalError(f"{type(value).__name__} has no JSON form")
 
 
-def _write_object(value: Mapping[object, object]) -> Iterator[str]:
+def _write_object(value: Mapping[object, object], depth: int) -> Iterator[str]:
     keys = []
     for key in value:
         if not isinstance(key, str):
@@ -115,5 +117,5 @@ def _write_object(value: Mapping[object, object]) -> Iterator[str]:
     yield "{"
     for position, key in enumerate(keys):
         yield f"{',' if position else ''}{encode_basestring(key)}:"
-        yield from _write(value[key])
+        yield from _write(value[key], depth + 1)
     yield "}"
