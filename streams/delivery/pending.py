@@ -27,19 +27,21 @@ class Pending(Generic[M]):
         self._order = order
         self._queue: SortedDict[Order, M] = SortedDict()
         for _, raw in state.items(prefix):
-            self._insert(model.decode(raw))
-
-    def _insert(self, event: M) -> Order:
-        order = self._order(event)
-        self._queue[order] = event
-        return order
+            event = model.decode(raw)
+            self._queue[order(event)] = event
 
     def _key(self, order: Order) -> str:
         return self._prefix + ":".join(str(part) for part in order)
 
     def add(self, event: M) -> None:
-        """Take an event in; the same event again changes nothing."""
-        self._state.put(self._key(self._insert(event)), event.encode())
+        """Take an event in; another in the same place of the order is a repeat, and the first of them stays.
+
+        A repeat may say it in other words (a venue was asked again): the last would depend on how records are batched.
+        """
+        order = self._order(event)
+        if order not in self._queue:
+            self._queue[order] = event
+            self._state.put(self._key(order), event.encode())
 
     def first_time(self) -> int | None:
         """Return the event time in ms of the earliest waiting event."""

@@ -70,6 +70,15 @@ def test_one_event_twice_waits_once_and_a_removed_one_is_gone() -> None:
         queue.remove(event)
 
 
+def test_the_first_of_two_tellings_of_one_event_stays() -> None:
+    state = PartitionState(0, {})
+    queue = waiting(state)
+    for text in ("first", "second"):
+        queue.add(Event(at=5, name="a", text=text))
+        queue = waiting(again(state))
+    assert [event.text for event in queue] == ["first"]
+
+
 def test_what_was_popped_before_the_consumer_gave_up_is_gone_and_the_rest_is_not() -> None:
     state = PartitionState(0, {})
     queue = waiting(state)

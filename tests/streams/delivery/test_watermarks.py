@@ -30,8 +30,8 @@ def test_it_is_unknown_until_every_origin_has_spoken() -> None:
 def test_steps_back_and_unknown_origins_are_ignored() -> None:
     marks = WatermarkTracker({"clock": ["b"]})
     for origin, time_ms in (("b", 30), ("b", 20), ("b", 30), ("stranger", 1), ("b/0", 1)):
-        marks.update("clock", origin, time_ms)
-    marks.update("posts", "b", 1)
+        assert marks.update("clock", origin, time_ms) is (origin == "b" and time_ms == 30)
+    assert not marks.update("posts", "b", 1)
     assert marks.current() == 30
     assert marks.current("posts") is None
 
