@@ -26,7 +26,7 @@ class Engine:
         self._process: ServerProcess | None = None
 
     def __enter__(self) -> "Engine":
-        self.start()
+        self.start(*self._command)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -38,10 +38,10 @@ class Engine:
         assert self._process is not None
         return self._process
 
-    def start(self) -> None:
-        """Start the worker."""
+    def start(self, *command: str) -> None:
+        """Start the worker, or another command in its place."""
         environment = self._settings.environment() | {"PYTHONPATH": str(ROOT)}
-        self._process = ServerProcess("engine", self._command, self._log, environment=environment)
+        self._process = ServerProcess("engine", command or COMMAND, self._log, environment=environment)
 
     def kill(self) -> None:
         """Kill the worker as `kill -9` does."""

@@ -25,7 +25,7 @@ from streams.signing import sign_envelope
 from streams.venues.base import venue_client
 from streams.venues.hyperliquid import HyperliquidHttp
 from streams.venues.hyperliquid_socket import HyperliquidSocket
-from tests.integration.engine import Engine, settings_for
+from tests.integration.engine import COMMAND, Engine, settings_for
 from topics.registry import INGRESS
 
 FIRST_MS = 1_749_168_000_000 + 125_000
@@ -122,18 +122,24 @@ class World:
 
     async def settled(self, now_ms: int) -> None:
         """Return when the agents that ask the venue have reached a time."""
-        async with asyncio.timeout(STEP_S):
-            await self.progress.reached(now_ms, ASK_THE_VENUE)
+        await self._reached(now_ms, ASK_THE_VENUE)
 
     async def finished(self, now_ms: int) -> None:
         """Return when every agent has reached a time."""
-        async with asyncio.timeout(STEP_S):
-            await self.progress.reached(now_ms)
+        await self._reached(now_ms, None)
+
+    async def _reached(self, now_ms: int, agents: Sequence[str] | None) -> None:
+        try:
+            async with asyncio.timeout(STEP_S):
+                await self.progress.reached(now_ms, agents)
+        except TimeoutError:
+            late = {origin: None if at is None else at - now_ms for origin, at in self.progress.behind(now_ms).items()}
+            raise AssertionError(f"{self.bus.prefix} not at {now_ms} after {STEP_S} s, behind by ms: {late}") from None
 
 
 @asynccontextmanager
-async def world(kafka: str, prefix: str, logs: Path) -> AsyncIterator[World]:
-    """Run a venue and an engine on topics of their own."""
+async def world(kafka: str, prefix: str, logs: Path, command: tuple[str, ...] = COMMAND) -> AsyncIterator[World]:
+    """Run a venue and an engine, or another command in its place, on topics of their own."""
     async with AsyncExitStack() as stack:
         clock = SteppedClock(FIRST_MS - FIVE_MINUTES_MS)
         venue = await stack.enter_async_context(SimulatedVenue(clock, SAMPLE))
@@ -141,7 +147,7 @@ async def world(kafka: str, prefix: str, logs: Path) -> AsyncIterator[World]:
         bus = settings.bus()
         specs = await engine_agents(settings, stack)
         await create_topics(bus, specs, stepped=True)
-        engine = stack.enter_context(Engine(settings, logs))
+        engine = stack.enter_context(Engine(settings, logs, command))
         publisher = await stack.enter_async_context(Publisher(bus.bootstrap, prefix=prefix, idempotent=False))
         client = await stack.enter_async_context(venue_client(venue.hyperliquid_url))
         http = HyperliquidHttp(venue.hyperliquid_url, client)
