@@ -2,8 +2,19 @@
 
 import logging
 import sys
+from typing import TextIO, cast
 
 import structlog
+
+
+class _StandardError:
+    """Standard error as it is when something is written, not as it was when logs were configured."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
 
 
 def configure_logs(level: int = logging.INFO) -> None:
@@ -18,6 +29,6 @@ def configure_logs(level: int = logging.INFO) -> None:
             structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(file=cast(TextIO, _StandardError())),
         cache_logger_on_first_use=True,
     )
