@@ -70,15 +70,15 @@ async def sink_agents(settings: Settings, stack: AsyncExitStack) -> tuple[AgentS
     stack.push_async_callback(writer.close)
 
     async def write(records: Sequence[SinkRecord]) -> None:
-        rows = [row for record in records for row in rows_of(record.topic, record.value)]
+        rows = [row for record in records for row in record.content]
         await patiently(lambda: writer.write(rows))
 
     topics = by_name(TOPIC_NAMES)
     spread = tuple(topic for topic in topics if not topic.single_partition)
     single = tuple(topic for topic in topics if topic.single_partition)
     agents = (
-        warehouse.spec("warehouse", spread, write),
-        warehouse.spec("warehouse-single", single, write, single_partition=True),
+        warehouse.spec("warehouse", spread, write, read=rows_of),
+        warehouse.spec("warehouse-single", single, write, read=rows_of, single_partition=True),
     )
     if settings.redis is None:
         return agents
@@ -86,7 +86,7 @@ async def sink_agents(settings: Settings, stack: AsyncExitStack) -> tuple[AgentS
     stack.push_async_callback(views.close)
 
     async def show(records: Sequence[SinkRecord]) -> None:
-        await patiently(lambda: views.write([(record.topic, record.value) for record in records]))
+        await patiently(lambda: views.write([(record.topic, record.content) for record in records]))
 
     return (*agents, warehouse.spec("live", by_name(LIVE_TOPICS), show))
 

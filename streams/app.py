@@ -68,6 +68,7 @@ class RefereeApp(faust.App):
         self.bus = bus
         self.publisher = publisher
         self.readers: dict[str, set[str]] = {}
+        self.layout: dict[str, int] = {}
         super().__init__(
             f"{bus.prefix}{bus.group}",
             broker=f"kafka://{bus.bootstrap}",
@@ -88,11 +89,20 @@ class RefereeApp(faust.App):
         )
 
     async def on_start(self) -> None:
-        """Check that every topic is there, then start; raises `MissingTopicsError` and `KafkaError`."""
-        changelogs = {self.bus.changelog_name(name) for name in self.tables}
-        missing = sorted((changelogs | self.readers.keys()) - await self.publisher.topics())
+        """Check that every topic is there as it should be, then start; raises `MissingTopicsError` and `KafkaError`.
+
+        With another number of partitions an agent would wait for watermarks of partitions that never speak.
+        """
+        counts = await self.publisher.partition_counts()
+        missing = sorted(self.layout.keys() - counts.keys())
         if missing:
             raise MissingTopicsError(f"{len(missing)} topics are missing on {self.bus.bootstrap}: {', '.join(missing)}")
+        other = [f"{name} has {counts[name]}, not {want}" for name, want in self.layout.items() if counts[name] != want]
+        if other:
+            raise MissingTopicsError(
+                f"REFEREE_PARTITIONS is {self.bus.partitions}, but on {self.bus.bootstrap} {'; '.join(sorted(other))};"
+                " take the number that the topics have, or another REFEREE_TOPIC_PREFIX"
+            )
         await super().on_start()
         self.add_future(self._watch_broker())
 
@@ -137,6 +147,8 @@ class RefereeApp(faust.App):
         )
         for name in names:
             self.readers.setdefault(name, set()).add(spec.name)
+        for topic in (*spec.inputs, *spec.outputs):
+            self.layout[self.bus.topic_name(topic)] = topic.partitions(self.bus.partitions)
         # any other strategy starts an agent again behind what it failed on, or while the process ends
         name = f"referee.{spec.name}"
         return self.agent(source, name=name, supervisor_strategy=CrashingSupervisor)(run)
@@ -144,6 +156,7 @@ class RefereeApp(faust.App):
     def declare_table(self, spec: AgentSpec) -> Any:
         """Declare the agent's Faust table; its changelog is written by the delivery layer, and read by Faust."""
         partitions = spec.partitions(self.bus.partitions)
+        self.layout[self.bus.changelog_name(spec.name)] = partitions
         changelog = self.topic(
             self.bus.changelog_name(spec.name),
             key_type=str,

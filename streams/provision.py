@@ -29,6 +29,8 @@ async def create_topics(
                 "cleanup.policy": topic.cleanup,
                 "retention.ms": str(-1 if stepped else topic.retention_ms),
                 "message.timestamp.type": stamp,
+                "compression.type": topic.compression,
+                **({} if topic.max_message_bytes is None else {"max.message.bytes": str(topic.max_message_bytes)}),
             },
         )
         for topic in TOPICS

@@ -17,7 +17,8 @@ class Topic:
     """A topic of the bus.
 
     `writers` are the origins whose watermarks the topic carries: agents by name (one origin a partition of theirs), the
-    feed and the metronome (one origin each). A topic without writers carries no watermarks.
+    feed and the metronome (one origin each). A topic without writers carries no watermarks. Where strangers write, the
+    broker unpacks what they compressed, so that its limit on a batch holds for what consumers unpack.
     """
 
     name: str
@@ -27,13 +28,23 @@ class Topic:
     retention_ms: int = 30 * DAY_MS
     cleanup: Cleanup = "delete"
     doc: str = ""
+    max_message_bytes: int | None = None
+    compression: Literal["producer", "uncompressed"] = "producer"
 
     def partitions(self, default: int) -> int:
         """Return the partition count, given the bus's count for topics that are spread."""
         return 1 if self.single_partition else default
 
 
-INGRESS = Topic("ingress", "agent or account", (METRONOME,), retention_ms=90 * DAY_MS, doc="signed envelopes")
+INGRESS = Topic(
+    "ingress",
+    "agent or account",
+    (METRONOME,),
+    retention_ms=90 * DAY_MS,
+    doc="signed envelopes",
+    max_message_bytes=2 * 1024 * 1024,
+    compression="uncompressed",
+)
 CLOCK = Topic("clock", "none", (METRONOME,), retention_ms=DAY_MS, doc="ticks that drive timers")
 RECEIPTS = Topic("receipts", "agent or account", doc="one answer an envelope")
 CANDLES = Topic("market.candles", "coin", (FEED,), doc="closed and forming candles, completeness per coin")

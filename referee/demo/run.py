@@ -144,6 +144,7 @@ class Demo:
         ends = await end_offsets(self._bus, partitions_of(self._bus, by_name(TOPIC_NAMES)))
         ends = {f"{tp.topic.removeprefix(self._bus.prefix)}/{tp.partition}": end for tp, end in ends.items()}
         await or_failure(self._progress.delivered(ends), self._processes.failure)
+        await self._progress.stop()
         summary = await summarise(self._bus)
         return {
             "days": self._options.days,

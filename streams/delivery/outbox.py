@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from topics.base import Message
 from topics.registry import Topic
@@ -21,10 +22,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class SinkRecord:
-    """One message for a sink outside the bus, with the unprefixed name of its topic."""
+    """One message for a sink outside the bus: the unprefixed name of its topic, and what the sink made of it."""
 
     topic: str
-    value: bytes
+    content: Any
 
 
 class Outbox:

@@ -66,6 +66,11 @@ class Publisher:
         metadata = await self._producer.client.fetch_all_metadata()
         return frozenset(metadata.topics())
 
+    async def partition_counts(self) -> dict[str, int]:
+        """Return how many partitions each topic of the broker has; raises `KafkaError` when none answers."""
+        metadata = await self._producer.client.fetch_all_metadata()
+        return {name: len(metadata.partitions_for_topic(name) or ()) for name in metadata.topics()}
+
     async def append_changes(
         self, changelog: str, partition: int, changes: Sequence[tuple[str, bytes | None]], timestamp_ms: int
     ) -> None:

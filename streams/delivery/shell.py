@@ -19,7 +19,8 @@ import asyncio
 import base64
 import hashlib
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import structlog
@@ -34,6 +35,7 @@ from streams.delivery.watermarks import WatermarkTracker, header, is_watermark, 
 from topics.operations import DeadLetter, Progress
 from topics.registry import DEAD_LETTERS, INGRESS, METRONOME, PROGRESS, Topic
 
+UNIT_RECORDS = 5_000
 DEAD_LETTER_LIMIT = 50
 DEAD_LETTER_WINDOW = 1_000
 
@@ -56,7 +58,10 @@ class Partition:
 
     def hear(self, topic: Topic, record: ConsumerRecord) -> None:
         """Take in a watermark, of a tick on `ingress` by the broker's own time alone: anybody may write there."""
-        origin, time_ms = (METRONOME, record.timestamp) if topic is INGRESS else parse(record.headers)
+        try:
+            origin, time_ms = (METRONOME, record.timestamp) if topic is INGRESS else parse(record.headers)
+        except ValueError as error:
+            raise PoisonError("broken_watermark", str(error)) from error
         if self.tracker.update(topic.name, origin, time_ms):
             self.heard[topic.name][origin] = record.offset
 
@@ -87,8 +92,10 @@ class AgentShell:
             if self._spec.linger_s:
                 await asyncio.sleep(self._spec.linger_s)
             events = [event]
-            while not queue.empty():
+            records = len(event.message.value)
+            while records < UNIT_RECORDS and not queue.empty():
                 events.append(queue.get_nowait())
+                records += len(events[-1].message.value)
             try:
                 await self._work(events)
             except Exception as error:
@@ -120,9 +127,9 @@ class AgentShell:
             for record in records:
                 # what has a value on ingress is answered, whatever its headers say
                 if is_watermark(record.headers) and not (topic is INGRESS and record.value):
-                    partition.hear(topic, record)
+                    self._take(partial(partition.hear, topic, record), record, outbox)
                 elif not partition.state.includes(topic.name, record.offset):
-                    self._apply(partition, record, outbox)
+                    self._take(partial(partition.reducer.apply, record, outbox), record, outbox)
             partition.state.include(topic.name, records[-1].offset + 1)
         promise = await partition.reducer.advance(partition.tracker, outbox)
         if promise is not None and (partition.promised is None or promise > partition.promised):
@@ -131,10 +138,10 @@ class AgentShell:
                 outbox.outputs.append(self._progress(number, promise, None))
             partition.promised = promise
 
-    def _apply(self, partition: Partition, record: ConsumerRecord, outbox: Outbox) -> None:
+    def _take(self, take: Callable[[], None], record: ConsumerRecord, outbox: Outbox) -> None:
         kept = len(outbox.outputs)
         try:
-            partition.reducer.apply(record, outbox)
+            take()
             self._letters.append(False)
         except (PoisonError, ValidationError) as error:
             del outbox.outputs[kept:]
