@@ -65,3 +65,20 @@ async def test_what_is_committed_is_the_least_mark_of_all_readers(app: RefereeAp
     assert consumer._new_offset(SOURCE) == 7
     consumer.mark("other", SOURCE, 12)
     assert consumer._new_offset(SOURCE) == 10
+
+
+async def test_a_fetch_keeps_to_its_partitions_though_they_are_paused_meanwhile(consumer: BatchConsumer) -> None:
+    asked: list[set[TP]] = []
+
+    async def getmany(partitions: set[TP], _timeout: float) -> dict[TP, list[object]]:
+        consumer.pause_partitions([CHANGELOG])
+        asked.append(set(partitions))
+        return {}
+
+    thread: Any = consumer._thread
+    thread.getmany = getmany
+    consumer.resume_flow()
+    consumer.resume_partitions([CHANGELOG])
+    await consumer._wait_next_records(1.0)
+    # no partition at all would mean every one, those of agents too, ahead of recovery
+    assert asked == [{CHANGELOG}]
