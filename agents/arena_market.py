@@ -11,7 +11,7 @@ from rules.arena.loading import Load
 from rules.arena.numbers import DAY_S, HOUR_S
 from rules.arena.types import Candle, CoinRows, Funding, Interval
 from rules.market import HOUR_MS
-from streams.venues.base import FundingRow, RetriableVenueError, VenueCandle
+from streams.venues.base import FundingRow, PermanentVenueError, RetriableVenueError, VenueCandle
 from streams.venues.hyperliquid import HyperliquidHttp
 
 CANDLES_A_CHUNK: Final = 1_000
@@ -30,8 +30,8 @@ class ArenaMarket:
     """The venue's rows and names as of moments in event time, shared by all records of a worker.
 
     A moment E may be asked for from 120 s after it on; what is returned does not depend on how much later. While the
-    venue cannot answer, every call waits and asks again, up to 30 s apart. Raises `PermanentVenueError`, alone or in an
-    exception group, when the venue refuses a request as it stands.
+    venue cannot answer or refuses, every call waits and asks again, up to 30 s apart: scoring stands still until then,
+    and nothing beside it does.
     """
 
     def __init__(self, venue: HyperliquidHttp, *, first_pause_s: float = FIRST_PAUSE_S) -> None:
@@ -113,6 +113,8 @@ class ArenaMarket:
                 return await ask(*arguments)
             except RetriableVenueError as error:
                 log.warning("arena_venue_silent", error=str(error), pause_s=pause_s)
+            except PermanentVenueError as error:
+                log.error("arena_venue_refused", error=str(error), pause_s=pause_s)
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 

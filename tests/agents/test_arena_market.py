@@ -9,6 +9,7 @@ from random import Random
 import httpx
 import orjson
 import pytest
+from structlog.testing import capture_logs
 
 from agents.arena_market import ArenaMarket, candle_shown, funding_shown
 from agents.arena_rows import SeriesRows, Shown, Span
@@ -193,6 +194,24 @@ async def test_a_venue_that_is_away_is_asked_again_until_it_answers() -> None:
         port = int(httpx.URL(url).port or 0)
         async with SimulatedVenue(clock, SAMPLE, port=port):
             assert await asking == tuple(str(row["name"]) for row in SAMPLE.universe)
+
+
+async def test_a_request_that_the_venue_refuses_is_sent_again_until_it_is_answered() -> None:
+    as_of_s = ms("2025-06-12T10:00") // 1_000
+    loads = [Load(coin, as_of_s - DAY_S, as_of_s, Interval.HOURLY, True) for coin in ("BTC", "ETH")]
+    clock = SteppedClock((as_of_s + 120) * 1_000)
+    async with SimulatedVenue(clock, SAMPLE) as simulated, venue_client(simulated.hyperliquid_url) as client:
+        market = ArenaMarket(HyperliquidHttp(simulated.hyperliquid_url, client), first_pause_s=0.01)
+        with capture_logs() as logs:
+            simulated.refuse_next(403)
+            await market.listed(as_of_s)
+            for _ in range(3):
+                simulated.refuse_next(422, b"no")
+            rows = cut(await market.rows(loads, as_of_s), loads, as_of_s)
+    assert rows == cut(sample_market(), loads, as_of_s)
+    refused = [entry for entry in logs if entry["event"] == "arena_venue_refused"]
+    assert [entry["log_level"] for entry in refused] == ["error"] * 4
+    assert ["status 422" in entry["error"] for entry in refused] == [False, True, True, True]
 
 
 def test_a_candle_without_trades_counts_from_its_close_on() -> None:
