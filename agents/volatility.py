@@ -9,6 +9,7 @@ from functools import partial
 from typing import Annotated
 
 import orjson
+import structlog
 from aiokafka.structs import ConsumerRecord
 from pydantic import Field, TypeAdapter
 
@@ -35,6 +36,7 @@ CALIBRATION = Calibration()
 SETTLED_KINDS = ("touch", "close", "range")
 EARLIEST_REFUSALS = ("source_not_settleable", "terms_invalid")
 
+log = structlog.get_logger()
 _candle_topic: TypeAdapter[Candle | Complete] = TypeAdapter(Annotated[Candle | Complete, Field(discriminator="type")])
 
 
@@ -74,7 +76,7 @@ class VolatilityReducer(Reducer):
         answered = [post for post in self._posts if self._is_known(post, listings_ms, candles_ms)]
         for post in answered:
             self._posts.remove(post)
-            out.emit(QUOTES, post.agent, self._quote(post), post.posted_at)
+            out.emit(QUOTES, post.agent, self._answer(post), post.posted_at)
         watermark = watermarks.current()
         if watermark is None:
             return None
@@ -89,6 +91,14 @@ class VolatilityReducer(Reducer):
         # A coin of which the feed has said nothing by now is not followed at all, and there is nothing to wait for.
         view = self._coins.get(coin_key(post.coin))
         return view is None or not view.through or view.knows(post.posted_at)
+
+    def _answer(self, post: Post) -> Quote:
+        # Terms are numbers of a stranger's choice: one post that cannot be computed must not stop those behind it.
+        try:
+            return self._quote(post)
+        except (ValueError, ArithmeticError) as error:
+            log.error("quote_not_computed", post=post.id, terms=post.fields.terms, error=str(error))
+            return _refused(post, Refusal("terms_invalid", "the baseline of these terms cannot be computed"))
 
     def _quote(self, post: Post) -> Quote:
         fields = post.fields

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 from rules.floor.constants import BASELINE_MAX, BASELINE_MIN, BASELINE_VERSION, CALIBRATION_EDGE
@@ -15,6 +16,8 @@ _SQRT_2 = math.sqrt(2.0)
 _IMAGES_BELOW = 0.6
 _IMAGES = 6
 _SINE_TERMS = 6
+# Beyond this σ√T in units of the range's width every term of the sine series is 0 as a double
+_NOTHING_STAYS_ABOVE = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +53,35 @@ def normal_cdf(z: float) -> float:
     return 0.5 * math.erfc(-z / _SQRT_2)
 
 
+def log_ratio(numerator: float, denominator: float) -> float:
+    """Return ln(numerator / denominator) of two positive doubles, finite whatever their size."""
+    quotient = numerator / denominator
+    if sys.float_info.min <= quotient <= sys.float_info.max:
+        return math.log(quotient)
+    # The quotient leaves the normal doubles, so its logarithm would be infinite or of few digits
+    return math.log(numerator) - math.log(denominator)
+
+
 def close_probability(level: float, price: float, deviation: float, above: bool) -> float:
     """Return the chance that a lognormal of log deviation σ√T ends above (or below) a level. Rule F6."""
-    z = (math.log(level / price) + deviation * deviation / 2) / deviation
+    z = (log_ratio(level, price) + deviation * deviation / 2) / deviation
     return normal_cdf(-z) if above else normal_cdf(z)
 
 
 def touch_probability(level: float, price: float, deviation: float) -> float:
     """Return the reflection's chance of a touch, or the close formula's where that is larger. Rule F6."""
-    reflection = math.erfc(abs(math.log(level / price)) / deviation / _SQRT_2)
+    reflection = math.erfc(abs(log_ratio(level, price)) / deviation / _SQRT_2)
     return max(reflection, close_probability(level, price, deviation, above=level > price))
 
 
 def range_probability(low: float, high: float, price: float, deviation: float) -> float:
     """Return the chance that a driftless log price touches neither edge, to 1e-12 absolute. Rule F6."""
-    start = math.log(price / low)
-    width = math.log(high / low)
+    start = log_ratio(price, low)
+    width = log_ratio(high, low)
     if deviation < _IMAGES_BELOW * width:
         return _range_by_images(start, width, deviation)
+    if deviation > _NOTHING_STAYS_ABOVE * width:
+        return 0.0
     return _range_by_sines(start, width, deviation)
 
 
@@ -81,9 +95,9 @@ def baseline(
 ) -> float:
     """Return b as it is sealed: formula, calibration, clamp to [0.02, 0.98], six decimals. Rule F6.
 
-    `price_at_posting` is S, `sigma` is per √hour; times are ms since the epoch.
+    `price_at_posting` is S, `sigma` is per √hour; times are ms since the epoch. Any positive doubles give a number.
     """
-    deviation = sigma * math.sqrt((deadline_ms - posted_at_ms) / HOUR_MS)
+    deviation = min(sigma * math.sqrt((deadline_ms - posted_at_ms) / HOUR_MS), sys.float_info.max)
     if isinstance(terms, Touch):
         mapped = calibration.touch.apply(touch_probability(terms.level, price_at_posting, deviation))
     elif isinstance(terms, Close):

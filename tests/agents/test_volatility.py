@@ -1,10 +1,13 @@
 """Tests of the join of posts with the market as it was when they were posted."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
+from agents import volatility
 from agents.market_view import candle_of
+from rules.floor.terms import Close
 from rules.floor.volatility import volatility as plain_volatility
 from tests.agents.floor_messages import DAY_MS, FIVE_MINUTES_MS, HOUR_MS, T0, candle, complete, listings, post
 from tests.agents.interleaving import Event
@@ -207,3 +210,38 @@ async def test_the_promise_is_the_least_watermark_and_never_passes_a_waiting_pos
     assert await done.work([*waiting, *heard()]) == AT + 3
     assert await done.work([market(complete(T0 + FIVE_MINUTES_MS, "5m"))]) == T0 + HOUR_MS
     assert [quote.post.posted_at for quote in quotes(done)] == [AT + 3, AT + 5]
+
+
+@pytest.mark.parametrize(
+    ("terms", "b"),
+    [
+        ({"kind": "touch", "level": 5e-324}, 0.02),
+        ({"kind": "close", "level": 5e-324, "direction": "above"}, 0.98),
+        ({"kind": "range", "low": 1e-5, "high": 1.7e308}, 0.98),
+        ({"kind": "range", "low": 5e-324, "high": 1.7e308}, 0.98),
+    ],
+)
+async def test_an_absurd_level_is_answered_with_the_clamp(terms: dict[str, object], b: float) -> None:
+    quote = await quoted(listed_btc(), *known(), posted(post(AT, terms, claim="BTC moves")), *heard())
+    assert (quote.refusal, quote.b) == (None, b)
+
+
+@pytest.mark.parametrize("error", [ValueError, OverflowError, ZeroDivisionError])
+async def test_a_post_whose_baseline_cannot_be_computed_is_refused_and_the_others_are_answered(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def fails_on_close(terms: object, *rest: Any) -> float:
+        if isinstance(terms, Close):
+            raise error("no such number")
+        return 0.5
+
+    monkeypatch.setattr(volatility, "baseline", fails_on_close)
+    bad = post(AT, {"kind": "close", "level": 99.0, "direction": "above"}, claim="BTC moves")
+    done = run()
+    promise = await done.work([listed_btc(), *known(), posted(bad), posted(post(AT, offset=1)), *heard()])
+    refused, answered = quotes(done)
+    assert promise == T0 + HOUR_MS
+    assert refused.refusal is not None
+    assert (refused.refusal.code, refused.b) == ("terms_invalid", None)
+    assert refused.refusal.detail == "the baseline of these terms cannot be computed"
+    assert (answered.refusal, answered.b) == (None, 0.5)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
@@ -15,6 +16,7 @@ from rules.floor.baseline import (
     CalibrationMap,
     baseline,
     close_probability,
+    log_ratio,
     normal_cdf,
     range_probability,
     touch_probability,
@@ -25,6 +27,8 @@ from rules.market import HOUR_MS
 
 _LEVELS = st.floats(0.3, 3.0).filter(lambda level: level != 1.0)
 _DEVIATIONS = st.floats(1e-3, 2.0)
+_LEAST, _MOST = 5e-324, sys.float_info.max
+_POSITIVE = st.floats(_LEAST, _MOST) | st.sampled_from([_LEAST, sys.float_info.min, 1e-5, 1.0, 1e5, _MOST])
 
 
 @given(st.floats(-40, 40))
@@ -105,3 +109,43 @@ def test_an_extreme_calibration_ends_in_the_clamp(gamma: float) -> None:
 )
 def test_r6_takes_ties_up_whatever_the_rounding_noise(value: float, rounded: float) -> None:
     assert r6(value) == rounded
+
+
+@given(_POSITIVE, _POSITIVE, _POSITIVE, st.integers(HOUR_MS, 720 * HOUR_MS))
+@example(_LEAST, 1e5, 0.01, HOUR_MS)
+@example(_MOST, 1e-5, 0.01, HOUR_MS)
+@example(1.0, 1.0, _MOST, 720 * HOUR_MS)
+def test_a_touch_and_a_close_have_a_baseline_at_any_level(
+    level: float, price: float, sigma: float, horizon_ms: int
+) -> None:
+    for terms in (Touch(level), Close(level, "above"), Close(level, "below")):
+        assert 0.02 <= baseline(terms, price, sigma, 0, horizon_ms, Calibration()) <= 0.98
+
+
+@given(st.lists(_POSITIVE, min_size=3, max_size=3, unique=True), _POSITIVE, st.integers(HOUR_MS, 720 * HOUR_MS))
+@example([1e-5, 1e5, 1.7e308], 0.01, HOUR_MS)
+@example([_LEAST, 1e5, 1.7e308], 0.01, HOUR_MS)
+@example([1.0, 1.0 + 2**-52, 1.0 + 2**-51], _MOST, HOUR_MS)
+def test_a_range_has_a_baseline_whatever_its_edges(edges: list[float], sigma: float, horizon_ms: int) -> None:
+    low, price, high = sorted(edges)
+    assert 0.02 <= baseline(Range(low, high), price, sigma, 0, horizon_ms, Calibration()) <= 0.98
+
+
+def test_levels_out_of_all_reach_end_in_the_clamp() -> None:
+    for level, price in ((_LEAST, 1e5), (_MOST, 1e-5)):
+        over = Close(level, "above"), Close(level, "below")
+        sure = over if level < price else over[::-1]
+        found = [baseline(terms, price, 0.01, 0, HOUR_MS, Calibration()) for terms in (Touch(level), *sure)]
+        assert found == [0.02, 0.98, 0.02]
+    for low in (_LEAST, 1e-5):
+        assert baseline(Range(low, 1.7e308), 1e5, 0.01, 0, HOUR_MS, Calibration()) == 0.98
+
+
+@given(st.floats(1e-9, 1e9), st.floats(1e-9, 1e9))
+def test_the_logarithm_of_an_ordinary_ratio_is_that_of_the_quotient_to_the_last_bit(above: float, below: float) -> None:
+    assert log_ratio(above, below) == math.log(above / below)
+
+
+@given(_POSITIVE, _POSITIVE)
+def test_the_logarithm_of_any_ratio_is_the_difference_of_logarithms(above: float, below: float) -> None:
+    assert log_ratio(above, below) == pytest.approx(math.log(above) - math.log(below), abs=1e-12)
