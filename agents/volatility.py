@@ -19,7 +19,7 @@ from rules.floor.call import Call, check_call
 from rules.floor.refusal import Refusal
 from rules.floor.sources import SettleableList, is_settleable_volume
 from rules.floor.terms import Close, Range, Touch
-from rules.market import HOUR_MS
+from rules.market import HOUR_MS, MINUTE_MS
 from streams.delivery.outbox import Outbox
 from streams.delivery.pending import Pending
 from streams.delivery.reducer import AgentSpec, PoisonError, Reducer
@@ -34,6 +34,12 @@ from topics.registry import CANDLES, LISTINGS, POSTS, QUOTES, VOLATILITY
 LISTINGS_PREFIX = "listings/"
 CALIBRATION = Calibration()
 SETTLED_KINDS = ("touch", "close", "range")
+ABSENT_AFTER_MS = 65 * MINUTE_MS
+"""How far the candles' watermark passes a post before a coin that has not been completed counts as no longer followed.
+
+Longer than an hourly candle and its grace: the feed's watermark stays within one interval of every series that it
+follows, so a followed coin is always complete, in both intervals, before this.
+"""
 EARLIEST_REFUSALS = ("source_not_settleable", "terms_invalid")
 
 log = structlog.get_logger()
@@ -90,7 +96,10 @@ class VolatilityReducer(Reducer):
             return False
         # A coin of which the feed has said nothing by now is not followed at all, and there is nothing to wait for.
         view = self._coins.get(coin_key(post.coin))
-        return view is None or not view.through or view.knows(post.posted_at)
+        if view is None or not view.through or view.knows(post.posted_at):
+            return True
+        # One that it followed once is never completed further; its posts are answered from what is known of it.
+        return candles_ms > post.posted_at + ABSENT_AFTER_MS
 
     def _answer(self, post: Post) -> Quote:
         # Terms are numbers of a stranger's choice: one post that cannot be computed must not stop those behind it.

@@ -245,3 +245,34 @@ async def test_a_post_whose_baseline_cannot_be_computed_is_refused_and_the_other
     assert (refused.refusal.code, refused.b) == ("terms_invalid", None)
     assert refused.refusal.detail == "the baseline of these terms cannot be computed"
     assert (answered.refusal, answered.b) == (None, 0.5)
+
+
+async def test_a_coin_that_is_no_longer_followed_holds_up_nobody_for_longer_than_its_bound() -> None:
+    done = run()
+    gone, at = "hyperliquid:ETH:price", T0 + HOUR_MS
+    universe = listed(listings(T0, {"BTC": LIQUID, "ETH": LIQUID}))
+    await done.work([universe, *known(), *known("ETH"), *heard(AT)])
+    done.restart()
+    bound = at + volatility.ABSENT_AFTER_MS
+    assert await done.work([posted(post(at, source=gone, claim="ETH moves")), *heard(bound)]) == at
+    assert quotes(done) == []
+    assert await done.work(heard(bound + 1)) == bound + 1
+    assert [quote.refusal and quote.refusal.code for quote in quotes(done)] == ["no_baseline"]
+
+
+async def test_a_coin_whose_following_ended_is_answered_from_what_is_known_of_it() -> None:
+    done = run()
+    short = [complete(T0, "5m"), complete(T0 - HOUR_MS, "1h")]
+    history = markets(*hours(200), candle(T0, 100.0), *short)
+    bound = AT + volatility.ABSENT_AFTER_MS
+    assert await done.work([listed_btc(), *history, posted(post(AT)), *heard(bound + 1)]) == bound + 1
+    assert [(quote.refusal, quote.s) for quote in quotes(done)] == [(None, 100.0)]
+
+
+async def test_the_listings_watermark_alone_does_not_end_the_wait_for_candles() -> None:
+    done = run()
+    far = AT + 10 * HOUR_MS
+    late = [Watermark(LISTINGS, far), Watermark(POSTS, far), Watermark(CANDLES, AT + HOUR_MS)]
+    short = [complete(T0, "5m"), complete(T0 - HOUR_MS, "1h")]
+    await done.work([listed_btc(), *markets(*hours(200), *short), posted(post(AT)), *late])
+    assert quotes(done) == []

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from agents.market_view import candle_of
+from agents.volatility import ABSENT_AFTER_MS
 from rules.floor.volatility import squared_returns
 from rules.floor.volatility import volatility as plain_volatility
 from streams.delivery.reducer import PoisonError
@@ -104,12 +105,22 @@ async def test_candles_and_lists_are_forgotten_once_no_post_can_need_them() -> N
 async def test_nothing_is_forgotten_that_a_waiting_post_needs() -> None:
     done = run()
     await done.work([listed_btc(), *known()[:-1], posted(post(AT))])
-    for day in range(1, 60):
-        lists = [listed(listings(T0 + day * DAY_MS, {}))]
-        assert await done.work([*lists, *heard(T0 + day * DAY_MS)]) == AT
+    for now in range(T0 + FIVE_MINUTES_MS, AT + ABSENT_AFTER_MS + 1, FIVE_MINUTES_MS):
+        assert await done.work([listed(listings(now + 3 * 60_000, {})), *heard(now)]) == min(now, AT)
+    assert await done.work(heard(AT + ABSENT_AFTER_MS)) == AT
     await done.work([market(complete(T0, "1h"))])
     (quote,) = quotes(done)
     assert (quote.refusal, quote.s) == (None, 100.0)
+
+
+async def test_a_post_on_a_coin_that_ended_is_answered_before_its_market_is_forgotten() -> None:
+    done = run()
+    await done.work([listed_btc(), *known()[:-1], posted(post(AT))])
+    far = T0 + 60 * DAY_MS
+    assert await done.work([listed(listings(far - DAY_MS, {})), *heard(far)]) == far
+    (quote,) = quotes(done)
+    assert (quote.refusal, quote.s) == (None, 100.0)
+    assert kept(done, "5m") == []
 
 
 @pytest.mark.parametrize(("silent_days", "days"), [(6, 33), (45, 45)])
