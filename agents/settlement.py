@@ -2,6 +2,7 @@
 
 Deadlines are timers in event time: they fire when the clock's watermark passes them, so that a recorded week settles as
 a live one does. Attempts stand 60 s apart; when the watermark jumps over several, one reading answers them all.
+A venue's silence now says nothing of attempts missed: it voids a call only when it meets three readings after the hour.
 A settled call is remembered for a week: were it sent again, the venues would be asked again, and answers of another
 moment would stand beside the ledger's entry.
 """
@@ -31,14 +32,16 @@ CALLS_PREFIX = "calls/"
 SETTLED_PREFIX = "settled/"
 SETTLES_AFTER_MS = HORIZON_MIN_MS + GRACE_MS
 AT_ONCE = 16
+SILENT_READINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call that is not settled yet and when it is asked for next."""
+    """A call that is not settled yet, when it is asked for next, and how many last attempts met a silent venue."""
 
     call: Call
     next_attempt_ms: int
+    silent_readings: int = 0
 
 
 class SettlementReducer(Reducer):
@@ -51,7 +54,8 @@ class SettlementReducer(Reducer):
         self._due: SortedSet[tuple[int, str]] = SortedSet()
         for _, raw in state.items(CALLS_PREFIX):
             stored = orjson.loads(raw)
-            self._remember(OpenCall(Call.model_validate(stored["call"]), stored["next_attempt"]))
+            call = Call.model_validate(stored["call"])
+            self._remember(OpenCall(call, stored["next_attempt"], stored.get("silent", 0)))
         self._settled = SortedSet((int(raw), call) for call, raw in state.items(SETTLED_PREFIX))
 
     def apply(self, record: ConsumerRecord, out: Outbox) -> None:
@@ -69,7 +73,10 @@ class SettlementReducer(Reducer):
         while self._settled and self._settled[0][0] < clock_ms - WEEK_MS:
             self.state.delete(SETTLED_PREFIX + self._settled.pop(0)[1])
         calls_ms = watermarks.current(CALLS.name)
-        return None if calls_ms is None else min(clock_ms, calls_ms + SETTLES_AFTER_MS)
+        if calls_ms is None:
+            return None
+        next_ms = self._due[0][0] if self._due else clock_ms
+        return min(clock_ms, next_ms, calls_ms + SETTLES_AFTER_MS)
 
     async def _settle_due(self, clock_ms: int, out: Outbox) -> None:
         due = [self._open[call] for _, call in self._due.irange(maximum=(clock_ms, "~"))]
@@ -82,6 +89,10 @@ class SettlementReducer(Reducer):
         for entry, (decision, reading) in zip(due, attempts, strict=True):
             if decision.status == "ask_again":
                 self._keep(OpenCall(entry.call, decision.decided_at_ms + RETRY_MS))
+                continue
+            silent = entry.silent_readings + 1
+            if decision.reason == "source_unavailable" and _is_silent(reading) and silent < SILENT_READINGS:
+                self._keep(OpenCall(entry.call, decision.decided_at_ms, silent))
                 continue
             self._close(entry, decision.decided_at_ms)
             _emit(entry.call, decision, reading, kept, out)
@@ -113,7 +124,11 @@ class SettlementReducer(Reducer):
         if known is not None:
             self._due.discard((known.next_attempt_ms, known.call.id))
         self._remember(entry)
-        stored = {"call": entry.call.model_dump(), "next_attempt": entry.next_attempt_ms}
+        stored = {
+            "call": entry.call.model_dump(),
+            "next_attempt": entry.next_attempt_ms,
+            "silent": entry.silent_readings,
+        }
         self.state.put(CALLS_PREFIX + entry.call.id, orjson.dumps(stored))
 
     def _remember(self, entry: OpenCall) -> None:
@@ -126,6 +141,10 @@ class SettlementReducer(Reducer):
         self.state.delete(CALLS_PREFIX + entry.call.id)
         self._settled.add((settled_at_ms, entry.call.id))
         self.state.put(SETTLED_PREFIX + entry.call.id, str(settled_at_ms).encode())
+
+
+def _is_silent(reading: Reading) -> bool:
+    return reading.candles is None
 
 
 def facts_of(call: Call) -> CallFacts:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from agents import settlement
-from agents.venue_reading import Venues
+from agents.venue_reading import TRIES, Venues
 from referee.simulated.sample import RecordedCandle, Sample
 from referee.simulated.server import SimulatedVenue
 from rules.floor.prices import price_at_posting
@@ -30,6 +30,9 @@ GRACE_MS = 2 * MINUTE_MS
 PATIENCE_MS = GRACE_MS + HOUR_MS
 """How long after its deadline a call is asked about for the last time."""
 
+REQUESTS_IN_VAIN = 3 * TRIES
+"""What an attempt on one call sends to silent venues: the names, the candles and the second venue's candles."""
+
 record = RecordMaker("test.")
 
 
@@ -46,6 +49,12 @@ class Court:
         events: list[Event] = [record(CALLS, one.id, one, one.posted_at) for one in calls]
         told = Watermark(CALLS, to_ms if calls_ms is None else calls_ms)
         return await self.run.work([*events, told, Watermark(CLOCK, to_ms)])
+
+    async def silent_tick(self, to_ms: int) -> int | None:
+        """Let time pass until `to_ms` while both venues answer 500, as often as a single call makes them."""
+        for _ in range(REQUESTS_IN_VAIN):
+            self.venue.refuse_next(500)
+        return await self.tick(to_ms)
 
     @property
     def settlements(self) -> list[Settlement]:

@@ -142,6 +142,42 @@ async def test_a_venue_in_trouble_is_asked_again_at_once_and_then_by_the_minute(
     assert (one.status, one.reason, one.value, one.second_value) == plain_ending(call)[:4]
 
 
+@pytest.mark.parametrize("silences", [1, 2])
+async def test_a_venue_silent_after_an_outage_of_hours_is_asked_anew_before_its_silence_voids(silences: int) -> None:
+    call = sealed("BTC", "2025-06-03T12:07", "2025-06-03T14:00")
+    last = call.fields.deadline + PATIENCE_MS
+    now = call.fields.deadline + 3 * HOUR_MS
+    async with court("2025-06-03T12:00") as at:
+        await at.tick(call.fields.deadline, [call])
+        for second in range(silences):
+            assert await at.silent_tick(now + second * 1_000) == last
+            at.run.restart()
+        assert at.settlements == []
+        now += silences * 1_000
+        assert await at.tick(now) == now
+        (one,) = at.settlements
+    assert (one.status, one.reason, one.value, one.second_value) == plain_ending(call)[:4]
+    assert one.settled_at == last
+
+
+@pytest.mark.parametrize("step_ms", [MINUTE_MS, 3 * HOUR_MS], ids=["minute", "jump"])
+async def test_silence_voids_at_the_last_attempt_once_three_readings_after_the_hour_met_it(step_ms: int) -> None:
+    call = sealed("BTC", "2025-06-03T12:07", "2025-06-03T14:00")
+    last = call.fields.deadline + PATIENCE_MS
+    now, after_the_hour = call.fields.deadline + PATIENCE_MS - 2 * MINUTE_MS, 0
+    async with court("2025-06-03T12:00") as at:
+        await at.tick(call.fields.deadline, [call])
+        while after_the_hour < 3:
+            assert at.settlements == []
+            now += step_ms
+            after_the_hour += now >= last
+            promise = await at.silent_tick(now)
+            assert promise == (now if after_the_hour in (0, 3) else last)
+            at.run.restart()
+        (one,) = at.settlements
+    assert (one.status, one.reason, one.settled_at) == ("void", "source_unavailable", last)
+
+
 @pytest.mark.parametrize("coin", ["MATIC", "BTC"])
 async def test_a_coin_that_the_venue_marks_as_delisted_is_void(coin: str) -> None:
     universe = tuple({**row, "isDelisted": True} if row["name"] == coin else row for row in SAMPLE.universe)
