@@ -1,6 +1,7 @@
 """`referee feed`: follows the live venue and puts its market, the feed's watermarks and the ticks on the bus."""
 
 import asyncio
+import re
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -17,7 +18,7 @@ from streams.feed.events import CompleteEvent, FeedEvent
 from streams.feed.feed import Feed, FeedSettings
 from streams.metronome import ticks
 from streams.provision import create_topics
-from streams.venues.base import INTERVAL_MS, RetriableVenueError, venue_client
+from streams.venues.base import INTERVAL_MS, PermanentVenueError, RetriableVenueError, venue_client
 from streams.venues.hyperliquid import HyperliquidHttp
 from streams.venues.hyperliquid_socket import HyperliquidSocket
 
@@ -36,6 +37,9 @@ class FeedProcess:
     whoever was promised that nothing earlier comes would go on without it; so the promise ends where the series that is
     furthest behind can bring its next closed candle. Funding does not hold it back: a payment may come an hour late or
     never (H2), and nothing joins it by watermark. Ticks go on whatever the venue does: they are the clock.
+
+    A refusal before the feed first started is a mistake in what was configured, and ends the process. A later one may
+    have cut a step short, and its candles with it: a new feed begins a minute after, and gets them by its backfill.
     """
 
     def __init__(self, bus: Bus, publisher: Publisher, clock: Clock, make_feed: Callable[[Publish], Feed]) -> None:
@@ -44,17 +48,20 @@ class FeedProcess:
         self._publisher = publisher
         self._clock = clock
         self._bus_feed = BusFeed(bus, publisher)
+        self._make_feed = make_feed
         self._feed = make_feed(self._publish)
         self._next_ms: dict[tuple[str, str], int] = {}
         self._started = False
+        self._has_ever_started = False
+        self._refusal: str | None = None
         self._start_at_ms = 0
         self._retry_ms = FIRST_RETRY_MS
 
     async def run(self) -> None:
         """Run until cancelled.
 
-        Raises `PermanentVenueError` when the venue refuses what is asked of it, and `KafkaError`: what was to be sent
-        is lost to this process then, and the next one gets it by its backfill.
+        Raises `PermanentVenueError` when the venue refuses what is asked of it before the feed first started, and
+        `KafkaError`: what was to be sent is lost to this process then, and the next one gets it by its backfill.
         """
         loops = [asyncio.create_task(self._each_second(work)) for work in (self._step, self._tick)]
         try:
@@ -79,10 +86,15 @@ class FeedProcess:
         await self._publisher.send(ticks(self._bus, now_ms))
 
     async def _step(self, now_ms: int) -> None:
-        if self._started:
-            await self._feed.step(now_ms)
-        elif now_ms >= self._start_at_ms:
-            await self._start(now_ms)
+        try:
+            if self._started:
+                await self._feed.step(now_ms)
+            elif now_ms >= self._start_at_ms:
+                await self._start(now_ms)
+        except PermanentVenueError as error:
+            if not self._has_ever_started:
+                raise
+            await self._begin_anew(error, now_ms)
         if self._started:
             await self._bus_feed.flush(self.watermark(now_ms))
 
@@ -95,7 +107,20 @@ class FeedProcess:
             self._retry_ms = min(2 * self._retry_ms, LONGEST_RETRY_MS)
         else:
             log.info("feed_started", venue="hyperliquid")
-            self._started = True
+            self._started = self._has_ever_started = True
+            self._retry_ms = FIRST_RETRY_MS
+            self._refusal = None
+
+    async def _begin_anew(self, error: PermanentVenueError, now_ms: int) -> None:
+        # the windows in a request move on, so that the same refusal differs by its numbers
+        refusal = re.sub(r"\d{13}", "", str(error))
+        if refusal != self._refusal:
+            log.error("venue_refused", error=str(error), next_attempt_in_ms=LONGEST_RETRY_MS)
+        self._refusal = refusal
+        self._started = False
+        self._start_at_ms = now_ms + LONGEST_RETRY_MS
+        await self._feed.stop()
+        self._feed = self._make_feed(self._publish)
 
     async def _publish(self, event: FeedEvent) -> None:
         if isinstance(event, CompleteEvent):

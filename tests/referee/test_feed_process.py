@@ -183,7 +183,34 @@ async def test_a_venue_that_is_away_is_asked_again_later_each_time_and_ticks_go_
     assert [entry["event"] for entry in logs if entry["event"] == "feed_started"] == ["feed_started"]
 
 
-async def test_a_refusal_that_time_does_not_heal_ends_the_process(bootstrap: str) -> None:
+async def test_ticks_outlast_a_refusal_and_a_new_feed_brings_what_the_step_lost(bootstrap: str) -> None:
+    bus = on(bootstrap, "refused-later.")
+    boundary_ms = START_MS // FIVE_MINUTES_MS * FIVE_MINUTES_MS + FIVE_MINUTES_MS
+    with capture_logs() as logs:
+        async with (
+            rig(START) as venue,
+            following(venue, bus) as work,
+            hearing(bus, CANDLES, work) as market,
+            hearing(bus, CLOCK, work) as clock,
+        ):
+            await market.until(START_MS)
+            venue.venue.sessions.drop()
+            for _ in range(4):
+                venue.venue.refuse_next(422, b"no")
+            for second in range(0, 190, 5):
+                now_ms = boundary_ms + second * 1_000
+                await venue.venue.advance(now_ms)
+                await clock.until(now_ms)
+            assert market.watermark_ms < boundary_ms
+            await market.until(now_ms)
+    refused = [entry for entry in logs if entry["event"] == "venue_refused"]
+    assert [(entry["log_level"], entry["next_attempt_in_ms"]) for entry in refused] == [("error", 60_000)] * 2
+    assert ['{"type":"meta"}' in entry["error"] for entry in refused] == [False, True]
+    assert market.closed["BTC", "5m"][-1].close_time == boundary_ms
+    assert market.closed["ETH", "5m"][-1].close_time == boundary_ms
+
+
+async def test_a_refusal_before_the_feed_first_started_ends_the_process(bootstrap: str) -> None:
     bus = on(bootstrap, "refused.")
     async with rig(START) as venue:
         venue.venue.refuse_next(422)
