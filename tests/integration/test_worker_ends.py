@@ -2,10 +2,12 @@
 
 import asyncio
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
+from referee.agents import engine_agents
 from referee.embedded.kafka import kafka
 from referee.embedded.server import EmbeddedServer
 from referee.settings import Settings
@@ -42,7 +44,21 @@ async def test_a_worker_without_its_topics_names_them_and_ends(broker: EmbeddedS
     with Engine(settings_for(broker.url, "absent."), logs) as engine:
         code, log = await end_of(engine)
     assert code == 1
-    assert f"topics are missing on {broker.url}: absent.arena.commits, " in log
+    assert f"topics are missing on {broker.url}: absent.alerts, absent.arena.commits, " in log
+    assert "worker_started" not in log
+
+
+async def test_a_worker_with_another_number_of_partitions_says_so_and_ends(broker: EmbeddedServer, logs: Path) -> None:
+    settings = settings_for(broker.url, "layout.")
+    async with AsyncExitStack() as stack:
+        specs = await engine_agents(settings, stack)
+        await create_topics(settings.bus(), specs, stepped=True)
+    other = settings.partitions + 1
+    with Engine(settings.model_copy(update={"partitions": other}), logs) as engine:
+        code, log = await end_of(engine)
+    assert code == 1
+    assert f"REFEREE_PARTITIONS is {other}, but on {broker.url} " in log
+    assert f"layout.ingress has {settings.partitions}, not {other}" in log
     assert "worker_started" not in log
 
 
