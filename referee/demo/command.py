@@ -47,6 +47,8 @@ async def _run(
         async with Demo(settings, options) as demo:
             if demo.page_url and not once:
                 console.print(f"Pages: {demo.page_url}")
+                servers = demo.settings
+                console.print(f"export REFEREE_CLICKHOUSE={servers.clickhouse} REFEREE_KAFKA={servers.kafka}")
             summary = await demo.run(on_step)
             bar.stop()
             _show(summary, as_json=as_json)

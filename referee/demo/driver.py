@@ -113,11 +113,15 @@ async def or_failure(work: Awaitable[None], failure: asyncio.Future[str]) -> Non
     """Await the work unless a process of the run ends first; raises `RunFailedError` with the reason then."""
     task = asyncio.ensure_future(work)
     waits: set[asyncio.Future[Any]] = {task, failure}
-    done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    if failure in done:
+    try:
+        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if failure in done:
+            raise RunFailedError(failure.result())
+        await task
+    finally:
+        # what the work uses is closed next, so it must have ended by then
         task.cancel()
-        raise RunFailedError(failure.result())
-    await task
+        await asyncio.gather(task, return_exceptions=True)
 
 
 class RunFailedError(Exception):
